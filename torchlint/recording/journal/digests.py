@@ -139,9 +139,10 @@ def _weights(device: torch.device) -> torch.Tensor:
 
 
 def _as_integers(tensor: torch.Tensor) -> torch.Tensor:
+    """Whole numbers of at most 32 bits. The sign of a double, as bit 63, would be lost: any weight leaves it there."""
     plain = tensor.resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
     size = tensor.element_size()
-    return plain.view({2: torch.int16, 4: torch.int32}.get(size, torch.int64)) if size in (2, 4, 8, 16) else plain
+    return plain.view(torch.int16 if size == 2 else torch.int32) if size in (2, 4, 8, 16) else plain
 
 
 def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:

@@ -33,8 +33,13 @@ _NUMPY_DRAWS = (
 )
 _NO_DATA = (".py", ".pyc", ".pyi", ".so", ".pth", ".typed", ".dll", ".dylib", ".tlrec")
 _NO_FILES = ("/dev/", "/proc/", "/sys/", "/etc/")
-_COMPILED = f"{os.sep}torchinductor_"
-_NO_FOLDERS = (f"{os.sep}site-packages{os.sep}", _COMPILED)
+_CACHES = tuple(filter(None, map(os.environ.get, ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"))))
+_COMPILED = (
+    *(f"{os.sep}torchinductor_", f"{os.sep}torch{os.sep}_dynamo{os.sep}convert_frame.py"),
+    *(os.path.abspath(each) + os.sep for each in _CACHES),  # noqa: PTH100 - pathlib is not loaded by now
+)
+"""Parts of the paths of code that torch's compiler makes, or that runs while it compiles."""
+_NO_FOLDERS = (f"{os.sep}site-packages{os.sep}", *_COMPILED)
 """What libraries are shipped with, and what torch's compiler keeps."""
 _HASHED_WHOLE = 1 << 20
 """Bytes of a file; of a larger one the beginning, the end and the size are hashed."""
@@ -43,6 +48,8 @@ _MOST_EVENTS = 5_000
 _DEEPEST = 16
 _RECORDING = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is not loaded by now
 _OF_TORCH = f"{os.sep}site-packages{os.sep}torch{os.sep}"
+_IMPORTS = "<frozen importlib"
+_STANDARD, _INSTALLED = os.path.dirname(os.__file__) + os.sep, f"-packages{os.sep}"  # noqa: PTH120 - as above
 
 
 class Event(NamedTuple):
@@ -96,12 +103,14 @@ class Outside:
         self._events, self._draws, self._seen = [], {}, set()
         return events, draws
 
-    def add(self, kind: EventKind, what: str, digest: int, *, depth: int = 1) -> None:
-        """Add an event at the line that the caller's caller stands on."""
+    def add(self, kind: EventKind, what: str, digest: int, *, depth: int = 1) -> bool:
+        """Add an event at the line that the caller's caller stands on; False if it is none of the program's."""
         if len(self._events) < _MOST_EVENTS:
             stack = _stack(depth + 1)
-            if stack:
-                self._events.append(Event(kind, what, digest, stack, self.row()))
+            if not stack:
+                return False
+            self._events.append(Event(kind, what, digest, stack, self.row()))
+        return True
 
     def add_here(self, kind: EventKind, what: str, digest: int) -> None:
         """Add an event that belongs to no line."""
@@ -112,9 +121,8 @@ class Outside:
 
     def _drawing(self, name: str, generator: str, plain: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         self._draws[generator] = self._draws.get(generator, 0) + 1
-        if generator not in self._seen:
+        if generator not in self._seen and self.add("draw", name, self.state(generator), depth=2):
             self._seen.add(generator)
-            self.add("draw", name, self.state(generator), depth=2)
         return plain(*args, **kwargs)
 
     def _seeding(self, name: str, plain: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
@@ -127,9 +135,8 @@ class Outside:
         _replace(owner, name, functools.partial(self._seeding, shown))
 
     def _taking_entropy(self, name: str, plain: Callable[..., Any], *args: Any) -> Any:  # noqa: ANN401
-        if name not in self._seen:
+        if name not in self._seen and self.add("entropy", name, 0, depth=2):
             self._seen.add(name)
-            self.add("entropy", name, 0, depth=2)
         return plain(*args)
 
     def _making_generator(self, plain: Callable[..., Any], seed: Any = None) -> Any:  # noqa: ANN401
@@ -216,14 +223,24 @@ def _digest(data: bytes) -> int:
 
 
 def _stack(depth: int) -> tuple[tuple[str, int], ...]:
-    """The lines of frames that are neither ours nor torch's nor of imports, innermost first."""
+    """The lines of frames that are neither ours nor torch's nor of imports, innermost first.
+
+    None where a module is looked for, a library is imported, or code is compiled: no data of the program. A module of
+    the program may well read some while it is imported.
+    """
     frame: FrameType | None = sys._getframe(depth)  # noqa: SLF001
     lines: list[tuple[str, int]] = []
     while frame is not None and len(lines) < _DEEPEST:
         name = frame.f_code.co_filename
-        if name.startswith("<frozen importlib") or _COMPILED in name:
-            return ()  # a module is looked for, or code is compiled: no data of the program
+        if any(each in name for each in _COMPILED) or (
+            name.startswith(_IMPORTS) and all(_is_of_library(path) for path, _ in lines)
+        ):
+            return ()
         if not name.startswith((_RECORDING, "<frozen")) and _OF_TORCH not in name:
             lines.append((name, frame.f_lineno))
         frame = frame.f_back
     return tuple(lines)
+
+
+def _is_of_library(path: str) -> bool:
+    return path.startswith(_STANDARD) or _INSTALLED in path

@@ -225,8 +225,10 @@ class Schema:
             if each.alias_info is not None and each.alias_info.is_write
             for key in (place, each.name)
         )
-        self.overwrites = self.draws or self.name.split(".")[1] in _OVERWRITE
-        """Whether what stood in the memory that it writes to is of no consequence."""
+        self.overwritten = self.written if self.draws or self.name.split(".")[1] in _OVERWRITE else frozenset()
+        """The arguments of which it is of no consequence what stood in their memory."""
+        if self.name.startswith("aten.rrelu_with_noise_."):
+            self.overwritten -= {0, "self"}  # it draws the noise, and reads what it writes itself to
         is_lifted = self.name.startswith("aten.lift")
         self.new_results = [is_lifted or each.alias_info is None for each in results] or [True]
         self.allocates = self.name.partition(".")[2].startswith(_ALLOCATE)
@@ -250,7 +252,7 @@ class Schema:
         """The tensors whose bytes a call may read."""
         found: list[torch.Tensor] = []
         for place, each in (*enumerate(args), *kwargs.items()):
-            if place != "out" and not (self.overwrites and place in self.written):
+            if place != "out" and place not in self.overwritten:
                 tensors_of(each, found)
         return found
 

@@ -1,7 +1,7 @@
 """A few elements of each tensor, by which runs on two devices are compared.
 
-On the CPU they are read where they lie. Elsewhere they are copied into a buffer of the device, which is fetched when the
-step has ended: nothing waits for the device before.
+On the CPU they are read where they lie. Elsewhere they are copied into a buffer of the device, which is fetched when
+the step has ended: nothing waits for the device before.
 """
 
 from __future__ import annotations
