@@ -21,7 +21,7 @@ LINTERS = {
     "rule pages": ("python", "docs/generate.py", "--check"),
 }
 TESTS = ("pytest", "-n", "auto", "--quiet")
-NOT_STATIC = ("tests/verify", "tests/hardware", "tests/packaging")
+NOT_STATIC = ("tests/verify", "tests/diverge", "tests/hardware", "tests/packaging")
 ABOUT_RULES = ("tests/harness", "tests/invariants", "tests/catalogue", "tests/transport")
 
 
