@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.diverge.recorded import Call, Held, Made, Recorder
 from torchlint.diverge.offline import compared
 from torchlint.diverge.sources import Sources
-from torchlint.recording.journal.records import Level
+from torchlint.recording.journal.names import Level
 
 _SAMPLE = (0.5, -0.25, 1.5, 0.125, 2.5, -3.5, 0.75, 1.0)
 

@@ -21,7 +21,7 @@ from torch.nn import functional as F  # noqa: N812 - the name that everybody use
 
 from torchlint.diverge.recordings import read_recorded
 from torchlint.diverge.running import Wanted, recorded_run
-from torchlint.recording.journal.records import Level
+from torchlint.recording.journal.names import Level
 
 _WARM = 2
 _ROUNDS = 2

@@ -11,13 +11,13 @@ import msgspec
 
 from torchlint.diverge.recordings import Detail, Operator
 from torchlint.recording.journal.framing import Writer
+from torchlint.recording.journal.names import Level
 from torchlint.recording.journal.records import (
     Direction,
     End,
     EventKind,
     Frame,
     Header,
-    Level,
     Names,
     Outside,
     Row,

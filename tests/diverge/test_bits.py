@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 from tests.cli.command import clean_environment
 from torchlint.diverge.recordings import read_recorded
 from torchlint.diverge.running import Wanted, recorded_run
-from torchlint.recording.journal.records import Level
+from torchlint.recording.journal.names import Level
 
 pytestmark = pytest.mark.torch
 

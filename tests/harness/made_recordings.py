@@ -8,8 +8,8 @@ from pathlib import Path
 
 from torchlint.diverge.recordings import Recorded, read_recorded
 from torchlint.recording.journal.framing import Writer
+from torchlint.recording.journal.names import SUFFIX
 from torchlint.recording.journal.records import (
-    SUFFIX,
     Direction,
     EventKind,
     Header,

@@ -17,7 +17,7 @@ from torchlint.cli.printing import print_lines, say, say_missing
 from torchlint.cli.stopping import Stop, stopped_by_sigterm
 from torchlint.errors import Terminated, TorchlintError, nearest
 from torchlint.recording.factors.names import VARIABLE
-from torchlint.recording.journal.records import SUFFIX, Level
+from torchlint.recording.journal.names import SUFFIX, Level
 
 if TYPE_CHECKING:
     from torchlint.diverge.data import Divergence

@@ -16,7 +16,7 @@ from torchlint.cli.parameters import Choice, WithCommand
 from torchlint.cli.printing import say, say_note
 from torchlint.cli.stopping import stopped_by_sigterm
 from torchlint.errors import TorchlintError
-from torchlint.recording.journal.records import SUFFIX
+from torchlint.recording.journal.names import SUFFIX
 
 
 @click.command(cls=WithCommand)

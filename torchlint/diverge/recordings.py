@@ -13,7 +13,8 @@ import msgspec
 
 from torchlint.errors import TorchlintError
 from torchlint.recording.journal.framing import NotARecording, decoded, frames_of, header_of, payloads_of
-from torchlint.recording.journal.records import SUFFIX, End, Frame, Header, Names, Outside, Row, Rows, Step, Values
+from torchlint.recording.journal.names import SUFFIX
+from torchlint.recording.journal.records import End, Frame, Header, Names, Outside, Row, Rows, Step, Values
 
 Stack = tuple[tuple[str, int], ...]
 _IN_LIBRARY = re.compile(r"^.*[/\\](?=(?:site|dist)-packages[/\\])")

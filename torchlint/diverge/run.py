@@ -18,7 +18,7 @@ from torchlint.diverge.stepping import StepDifference, differences, first_differ
 from torchlint.diverge.tracing import ROWS_BEFORE, origin_among
 from torchlint.errors import Terminated, TorchlintError
 from torchlint.recording.factors.names import VARIABLE
-from torchlint.recording.journal.records import Level
+from torchlint.recording.journal.names import Level
 
 _MOST_TRIES = 3
 """Pairs of runs that are made to see a difference again, operator by operator."""

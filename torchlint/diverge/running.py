@@ -15,7 +15,8 @@ from torchlint.diverge.data import Ran
 from torchlint.diverge.recordings import Recorded, read_recorded
 from torchlint.recording.factors.surroundings import environment_for
 from torchlint.recording.in_command.results import TROUBLE
-from torchlint.recording.journal.records import REQUEST, SUFFIX, Level, Request
+from torchlint.recording.journal.names import SUFFIX, Level
+from torchlint.recording.journal.records import REQUEST, Request
 from torchlint.recording.process.command import Ended, environment_of_recorder, run_to_its_end
 
 _VIEW = Path(__file__).resolve().parents[1] / "recording" / "process" / "view.py"

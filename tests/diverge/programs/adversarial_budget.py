@@ -38,8 +38,8 @@ class Attack:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--epsilon", type=float, default=2.0)
-    parser.add_argument("--budget-ms", type=float, default=25.0)
+    parser.add_argument("--epsilon", type=float, default=4.0)
+    parser.add_argument("--budget-ms", type=float, default=80.0)
     args = parser.parse_args()
 
     torch.manual_seed(30)

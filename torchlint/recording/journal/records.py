@@ -6,14 +6,14 @@ from typing import Literal
 
 import msgspec
 
+from torchlint.recording.journal.names import Level
+
 REQUEST = "journal.json"
 """The file, in the folder of a run, by which the driver says what to record."""
-SUFFIX = ".tlrec"
 VERSION = 1
 COLLECTIVES = ("c10d.", "c10d_functional.", "_c10d_functional.")
 """How the names of operators begin that exchange tensors among ranks."""
 
-Level = Literal["step", "module", "operator"]
 Direction = Literal["forward", "backward", "update"]
 """An update is what an optimizer's step runs."""
 EventKind = Literal["listing", "read", "write", "seed", "draw", "entropy", "sample"]

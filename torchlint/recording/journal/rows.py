@@ -9,7 +9,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from torchlint.recording.journal.digests import Digest, Digests, bytes_of, digest_of_bytes, kind_of, resolved
-from torchlint.recording.journal.names import Interned
+from torchlint.recording.journal.interning import Interned
 from torchlint.recording.journal.places import Place
 from torchlint.recording.journal.records import COLLECTIVES, Direction, Outside, Row, Rows, Tensor, Values
 from torchlint.recording.journal.samples import Sample, Samples, fetched

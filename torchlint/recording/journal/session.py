@@ -22,12 +22,13 @@ from torchlint.recording.journal.aside import Aside
 from torchlint.recording.journal.compiled import Regions
 from torchlint.recording.journal.digests import Digests, resolved
 from torchlint.recording.journal.framing import Writer
+from torchlint.recording.journal.interning import Interned
 from torchlint.recording.journal.mode import JournalMode, only_mode
-from torchlint.recording.journal.names import Interned
+from torchlint.recording.journal.names import SUFFIX
 from torchlint.recording.journal.operators import Operators
 from torchlint.recording.journal.outside import Outside
 from torchlint.recording.journal.places import Places, caller
-from torchlint.recording.journal.records import REQUEST, SUFFIX, End, Frame, Header, Request, Rows, Step
+from torchlint.recording.journal.records import REQUEST, End, Frame, Header, Request, Rows, Step
 from torchlint.recording.journal.records import Outside as Entered
 from torchlint.recording.journal.rows import StepRows
 from torchlint.recording.journal.samples import Samples
