@@ -1,10 +1,13 @@
-"""Work of the recorder in the midst of the program: what it dispatches is not recorded, what breaks is written down."""
+"""Work of the recorder in the midst of the program: nothing of the program sees it, what breaks is written down."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from typing import Any
+
+import torch
+from torch.utils import _python_dispatch as dispatch
 
 _MOST_TROUBLES = 20
 
@@ -26,7 +29,11 @@ class Aside:
             return None
         self._threads.is_at_work = True
         try:
-            return work(*args)
+            with torch._C.DisableTorchFunction():  # noqa: SLF001 - modes and subclasses see the calls of torch else
+                if torch._C._len_torch_dispatch_stack() < 2:  # noqa: SLF001 - the recorder's own mode, or none
+                    return work(*args)
+                with dispatch._disable_current_modes():  # noqa: SLF001 - the user's own modes lie on top
+                    return work(*args)
         except Exception as error:  # noqa: BLE001 - the user's program goes on
             self.trouble(f"{type(error).__name__}: {error}")
             return None

@@ -154,10 +154,15 @@ def parts_of(tensor: torch.Tensor) -> list[torch.Tensor]:
             return [part for name in names for part in parts_of(getattr(tensor, name))]
     if tensor.device.type in _NO_BYTES or _is_opaque(tensor):
         return []
-    return list(stored_parts(tensor.detach()))
+    return [part for part in stored_parts(tensor.detach()) if _lies_in_memory(part)]
 
 
 PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
+
+
+def has_memory(tensor: torch.Tensor) -> bool:
+    """Whether the elements of a strided tensor can be read."""
+    return tensor.device.type not in _NO_BYTES and not _is_opaque(tensor) and _lies_in_memory(tensor)
 
 
 def _is_opaque(tensor: torch.Tensor) -> bool:
@@ -168,6 +173,12 @@ def _is_opaque(tensor: torch.Tensor) -> bool:
         or torch._is_functional_tensor(tensor)  # noqa: SLF001 - as above
         or "Fake" in type(tensor).__name__
     )
+
+
+def _lies_in_memory(tensor: torch.Tensor) -> bool:
+    """Not so where a storage was freed (sharded parameters between their uses), and for zeros that are only meant."""
+    last = tensor.storage_offset() + (tensor.numel() if tensor.is_contiguous() else 1)
+    return tensor.data_ptr() != 0 and tensor.untyped_storage().nbytes() >= last * tensor.element_size()
 
 
 def _hashed_in_place(tensor: torch.Tensor) -> int:

@@ -168,7 +168,7 @@ class StepRows:
             result.sample = () if is_exchange else self._samples.of(tensor)
             if size >= self._unwritten.get(storage, 0):
                 self._unwritten.pop(storage, None)
-            if self.keeps_values and not is_exchange:
+            if self.keeps_values and digest:
                 self._keep(row.number, position, tensor)
 
     def digest_of_state(self, generator: torch.Generator | None, device: torch.device | str | None) -> Digest:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import torch
 
-from torchlint.recording.journal.digests import PLAIN
+from torchlint.recording.journal.digests import PLAIN, has_memory
 
 _SAMPLED = 8
 _SLOTS = 4_096
@@ -52,7 +52,7 @@ class Samples:
         """Elements at even distances, of real numbers; nothing for other tensors and for those without memory."""
         if tensor.device.type in ("cpu", "meta"):
             return sample_of(tensor)
-        if not _has_numbers(tensor) or not tensor.is_contiguous() or not tensor.numel():
+        if not _has_numbers(tensor) or not tensor.is_contiguous():
             return ()
         samples = self._open.get(tensor.device)
         if samples is None or samples.is_full:
@@ -95,12 +95,13 @@ class DeviceSamples:
 
 
 def _has_numbers(tensor: torch.Tensor) -> bool:
-    return tensor.dtype in _FORMATS and type(tensor) in PLAIN and tensor.layout == torch.strided and not tensor.is_neg()
+    is_plain = type(tensor) in PLAIN and tensor.layout == torch.strided and not tensor.is_neg()
+    return tensor.dtype in _FORMATS and is_plain and has_memory(tensor)
 
 
 def sample_of(tensor: torch.Tensor) -> tuple[float, ...]:
     """A few elements at even distances, in the tensor's own order, of real numbers on the CPU."""
-    if not _has_numbers(tensor) or tensor.device.type != "cpu":
+    if tensor.device.type != "cpu" or not _has_numbers(tensor):
         return ()
     letter = _FORMATS[tensor.dtype]
     count = tensor.numel()
