@@ -6,7 +6,7 @@ import functools
 
 import msgspec
 
-from torchlint.catalogue.detection import Condition
+from torchlint.catalogue.detection import Condition, SeverityName
 
 
 class Parameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -30,6 +30,8 @@ class Use(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """Decorators, of which the function around it has one."""
     seeded_by: str = ""
     """A call in such a function of the file that settles it."""
+    made: tuple[Condition, ...] = ()
+    """Of a method's call: what holds for the call that made its object, where that is seen."""
     holding: str = ""
     """Of a call whose first argument is a list: the full name, as a regular expression, of a call that stands in it."""
 
@@ -50,10 +52,16 @@ class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """Empty where a check of its own knows how it is written."""
     used_by: tuple[str, ...] | None = None
     """Of the result: methods of which one is called, any use for `[]`; left out where the call itself is the use."""
+    is_saved: bool = False
+    """Only where the result is written to a file, in the words of the savers of `randomness.toml`."""
+    severity: SeverityName | None = None
+    """Where it differs from the rule's own."""
     is_prepared: bool = False
     """The result is mostly kept for other programs: any file of a project that uses torch counts."""
     unless_set: dict[str, tuple[str, ...]] = {}
     """Environment variables that settle it, and the values that do (none: any value)."""
+    unless_mentioned: str = ""
+    """A word that settles it, anywhere in the project: `preserve_order`."""
     unless_called: tuple[str, ...] = ()
     """Functions that settle it, called anywhere in the project: `dgl.seed`."""
     what: str

@@ -33,6 +33,8 @@ class Watch:
     seeders: dict[str, frozenset[str]]
     restorers: frozenset[str]
     draws: dict[str, list[DrawEntry]]
+    results: dict[str, str]
+    """Calls of other libraries that count where their result is saved, and the facts' ids."""
     trainers: Trainers
     savers: Savers
     processes: ProcessStarters
@@ -67,6 +69,7 @@ class Watch:
             {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
             frozenset(randomness.restorers),
             draws,
+            {name: fact.id for name, uses in catalogue.library_uses.items() for _, fact, _ in uses if fact.is_saved},
             Trainers(
                 frozenset(randomness.trainers),
                 frozenset(randomness.seeding_trainers),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_generators
+from torchlint.facts.callees import name_held
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import only_value
@@ -41,7 +42,7 @@ _TRIAL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One call that draws. `generator` is named as in the registry."""
+    """One call that draws. `generator` is named as in the registry, or the fact of a library that makes the result."""
 
     generator: str
     path: str
@@ -66,6 +67,16 @@ def draw(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Seq
     """The draw that a call is for certain; None for one that decides nothing about a run's result."""
     name = names.only
     generator, makes = _generator(facts, site, name, table)
+    return _drawn(facts, site, name, generator, makes)
+
+
+def result(facts: FileFacts, site: CallSite, table: Mapping[str, str]) -> Draw | None:
+    """The same of what a library makes otherwise in each run, by the id of its fact in the place of a generator."""
+    name = name_held(facts, site.node.func, site.scope)
+    return _drawn(facts, site, name, table.get(name or ""), "")
+
+
+def _drawn(facts: FileFacts, site: CallSite, name: str | None, generator: str | None, makes: str) -> Draw | None:
     if generator is None or is_incidental(facts, site):
         return None
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
@@ -105,7 +116,7 @@ def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
         return False
     if not entry.only:
         return True
-    asked = argument_of(site.node, entry.only, entry.position)
+    asked = argument_of(said, entry.only, entry.position)
     return facts.value(asked, site.scope).only(bool) is True or _is_tested(facts, asked, site.scope)
 
 
