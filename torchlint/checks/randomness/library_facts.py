@@ -56,7 +56,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     if fact.unless_called and project.texts.call(fact.unless_called):
         return None
-    if fact.unless_mentioned and project.texts.naming(fact.unless_mentioned, project.summaries):
+    if fact.unless_mentioned and project.texts.say(fact.unless_mentioned, project.summaries):
         return None
     if fact.is_saved:
         saved = project.cached(_saved_at).get((fact.id, draft.path, draft.location))
