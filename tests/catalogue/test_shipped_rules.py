@@ -16,7 +16,7 @@ NUMBERS = (
     *range(201, 214),
     *range(301, 315),
     *range(401, 406),
-    *range(501, 506),
+    *range(501, 507),
     *range(601, 608),
 )
 CODES = [f"TL{number:03}" for number in NUMBERS]
