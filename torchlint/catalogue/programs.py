@@ -78,14 +78,20 @@ class Starter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     arguments: Argument | None = None
     """Of the tuple of its arguments."""
     keywords: Argument | None = None
-    rest: Literal["", "arguments", "elements"] = ""
-    """What the other arguments of the call are: its own, or what it gets an element of."""
+    rest: Literal["", "arguments", "elements", "rows"] = ""
+    """What the other arguments of the call are: its own, or what it gets an element of (all its parts: `rows`)."""
     rank: bool = False
     """It gets the number of its process before all others."""
     worker: bool = False
     """Each call makes a process or thread of its own."""
     fresh: bool = False
     """It runs in a fresh interpreter, which has none of the parent's generators."""
+    reseeds: bool = False
+    """It runs in worker processes, where Python seeds `random` anew, forked or not."""
+    cached: bool = False
+    """What it gives is kept, and a second run on the same machine takes that."""
+    only_with: str = ""
+    """The keyword without which it runs in this process: `num_proc`."""
 
 
 class Loading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -130,6 +136,8 @@ class DrawEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     calls: tuple[str, ...]
     generator: Generator
     unless: tuple[str, ...] = ()
+    unless_off: str = ""
+    """An argument that ends it where it is False."""
     only: str = ""
     position: int | None = None
     """Of `only`, or else of what `unless` names."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from torchlint.facts.choices import chosen, listed
@@ -211,10 +212,10 @@ class Resolver:
             return union_of([self._binding(binding, depth) for binding in made])
         changing = [binding for binding, _ in changes]
         found = union_of([self._binding(binding, depth) for binding in made if binding not in changing])
-        is_same = all(self._stays(callee.name, steps) for callee in found.callees for _, steps in changes)
+        is_same = all(self.stays(callee.name, steps) for callee in found.callees for _, steps in changes)
         return found if is_same else Names(found.callees, complete=False)
 
-    def _stays(self, name: str, steps: list[str]) -> bool:
+    def stays(self, name: str, steps: Iterable[str]) -> bool:
         """Whether an object stays of its type through methods and subscripts: `net = net.to(device)`."""
         if is_instance(name) and all(map(is_move, steps)):
             return True

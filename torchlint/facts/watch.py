@@ -33,6 +33,8 @@ class Watch:
     seeders: dict[str, frozenset[str]]
     restorers: frozenset[str]
     draws: dict[str, list[DrawEntry]]
+    drawing_methods: frozenset[str]
+    """The last words of draws that are methods of an object: `shuffle` of `datasets.Dataset().shuffle`."""
     trainers: Trainers
     savers: Savers
     processes: ProcessStarters
@@ -67,6 +69,7 @@ class Watch:
             {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
             frozenset(randomness.restorers),
             draws,
+            frozenset(call.rpartition(".")[2] for call in draws if "()." in call),
             Trainers(
                 frozenset(randomness.trainers),
                 frozenset(randomness.seeding_trainers),

@@ -12,6 +12,7 @@ from torchlint.catalogue.load import load_generators
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import only_value
+from torchlint.facts.library_types import type_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
@@ -62,15 +63,29 @@ def may_draw(word: str) -> bool:
     return word in load_generators().draws or _fills(word)
 
 
-def draw(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Sequence[DrawEntry]]) -> Draw | None:
-    """The draw that a call is for certain; None for one that decides nothing about a run's result."""
-    name = names.only
+def draw(
+    facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Sequence[DrawEntry]], methods: frozenset[str]
+) -> Draw | None:
+    """The draw that a call is for certain; None for one that decides nothing about a run's result.
+
+    `methods`: those of objects, by which some of the table draw.
+    """
+    name = names.only or _name_by_type(facts, site, methods)
     generator, makes = _generator(facts, site, name, table)
     if generator is None or is_incidental(facts, site):
         return None
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
     named, demands = name or method_called(site.node), demands_on(facts, site.statement, site.scope)
     return Draw(generator, facts.path, facts.symbol_of(site), place, moment, named, makes, demands)
+
+
+def _name_by_type(facts: FileFacts, site: CallSite, methods: frozenset[str]) -> str | None:
+    """The full name of a method, by the type of its receiver: `self.data.shuffle()`."""
+    function = site.node.func
+    if not isinstance(function, ast.Attribute) or function.attr not in methods:
+        return None
+    owner = type_of(facts, function.value, site.scope)
+    return None if owner is None else f"{owner}.{function.attr}"
 
 
 def _generator(
@@ -100,6 +115,8 @@ def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
         return False
     place = None if entry.only else entry.position
     if any(_is_given(facts, argument_of(said, name, place), site.scope) for name in entry.unless):
+        return False
+    if entry.unless_off and facts.value(argument_of(said, entry.unless_off, None), site.scope).only(bool) is False:
         return False
     if entry.with_any and all(argument_of(site.node, name, None) is None for name in entry.with_any):
         return False
