@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import msgspec
@@ -146,9 +147,9 @@ class DrawEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     configured: Argument | None = None
     """An argument that says what is made, `maker()`: then `unless` is asked of that call."""
     maker: str = ""
-    makes: Literal["", "model", "split", "order", "object"] = ""
-    """A `model` or a `split`, which are made once and stay; the `order` of what is given; an `object` that draws when
-    it is used, such as a layer of dropout. Empty: values."""
+    makes: Literal["", "model", "split", "rows", "order", "object"] = ""
+    """A `model` or a `split`, which are made once and stay, or `rows` that are added to a table of a model; the `order`
+    of what is given; an `object` that draws when it is used, such as a layer of dropout. Empty: values."""
 
 
 class SaverEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -186,11 +187,19 @@ class TypeEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     """What several calls give of one type, which has one name: an object that a class of it would have made."""
 
     name: str
-    made_by: tuple[str, ...]
-    kept_by: tuple[str, ...]
+    made_by: tuple[str, ...] = ()
+    matches: str = ""
+    """Or whatever has a full name that this regular expression matches from end to end."""
+    kept_by: tuple[str, ...] = ()
     """Methods that give another object of the type."""
     subscript: bool = False
     """Whether a part of it is of the type, too."""
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile(self.matches)
+        except re.error as error:
+            raise ValueError(f"`matches` of the type `{self.name}`: {error}") from error
 
 
 class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -17,7 +17,7 @@ from torchlint.project.programs import Program
 
 _DEPTH = 4
 """Functions entered one after another: `main()` calls `train()`."""
-_STAYING = ("model", "split")
+_STAYING = ("model", "split", "rows")
 """What is made once, so that a later seed does not decide it."""
 
 
@@ -107,9 +107,10 @@ class _Order:
         first = next((event for event in events if event.seed is not None), None)
         if first is None or first.seed is None or depth <= 0:
             return None
-        for event in events:
-            if event.draw is not None and event.seed is None and event.moment.dominates(first.moment):
-                return LateSeed(first.place, first.seed, event.draw)
+        earlier = (event for event in events if event.seed is None and event.moment.dominates(first.moment))
+        drawn = sorted((one.draw for one in earlier if one.draw is not None), key=lambda draw: draw.makes == "rows")
+        if drawn:
+            return LateSeed(first.place, first.seed, drawn[0])
         if first.draw is None or first.edge is None:
             return None
         path, _, qualname = first.edge.callee.partition("::")

@@ -122,7 +122,7 @@ def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
         return False
     if not entry.only:
         return True
-    asked = argument_of(site.node, entry.only, entry.position)
+    asked = argument_of(said, entry.only, entry.position)
     return facts.value(asked, site.scope).only(bool) is True or _is_tested(facts, asked, site.scope)
 
 
