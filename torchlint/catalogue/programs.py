@@ -118,8 +118,8 @@ class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     mode: tuple[ModeSwitch, ...]
 
 
-Generator = Literal["torch", "torch.cuda", "numpy", "random"]
-"""A random number generator that a library keeps for everybody."""
+Generator = Literal["torch", "torch.cuda", "numpy", "random", "engine"]
+"""A random number generator that a library keeps for everybody; an engine for inference is one that no seed settles."""
 
 
 class SeederEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.calls import callers
 from torchlint.facts.definitions import definitions_of, is_none
 from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter, Through
+from torchlint.facts.flow.values import Field
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import BindingKind
 
@@ -31,15 +32,17 @@ def type_of(facts: FileFacts, value: ast.expr, scope: int) -> str | None:
     while waiting:
         for end in _ends(facts, *waiting.pop()):
             made, before = _made(facts, end), _before(end)
+            parts = end.parts if isinstance(end, Definition) else ()
+            fields = [part.name for part in parts if isinstance(part, Field)]
             if made:
-                types.add(made)
+                types.add(".".join((made, *fields)))
             elif before is None:
                 return None
             else:
                 steps.add(before[1])
                 waiting += {before[0]} - seen
                 seen.add(before[0])
-            if isinstance(end, Definition) and end.parts:
+            if len(fields) < len(parts):
                 steps.add(_PART)
     only = types.pop() if len(types) == 1 else None
     return only if only is not None and facts.resolver.stays(only, sorted(steps)) else None
