@@ -52,6 +52,8 @@ class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """Calls whose result varies, reported only where a program keeps it (TL506)."""
     unless_given: tuple[str, ...] = ()
     """Of these calls: arguments that settle it."""
+    is_note: bool = False
+    """Known to whoever writes such a call, or small: said as a note."""
     used_by: tuple[str, ...] | None = None
     """Of the result: methods of which one is called, any use for `[]`; left out where the call itself is the use."""
     is_prepared: bool = False

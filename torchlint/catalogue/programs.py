@@ -150,6 +150,8 @@ class DrawEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     makes: Literal["", "model", "split", "rows", "order", "object"] = ""
     """A `model` or a `split`, which are made once and stay, or `rows` that are added to a table of a model; the `order`
     of what is given; an `object` that draws when it is used, such as a layer of dropout. Empty: values."""
+    lasting: bool = False
+    """Of an `order`: it is drawn at once and stays, where a loader or a sampler draws when it is gone through."""
 
 
 class SaverEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -50,7 +50,8 @@ class SeedOrder:
         """`trainer_arguments` are calls that keep a seed for a trainer, which seeds when it is made itself."""
         self._calls = calls
         self._trainer_arguments = trainer_arguments
-        self._orders = [_Order(generator, calls, summaries, self._seeds_at_once) for generator in ("torch", "numpy")]
+        generators = ("torch", "numpy", "random")
+        self._orders = [_Order(generator, calls, summaries, self._seeds_at_once) for generator in generators]
 
     def _seeds_at_once(self, seed: SeedCall) -> bool:
         return not (seed.by_argument and seed.name in self._trainer_arguments)
@@ -90,7 +91,7 @@ class _Order:
                 if generator in seed.generators and counts(seed):
                     self._seeds[path, seed.symbol].append(seed)
             for draw in summary.draws:
-                if draw.generator == generator and draw.makes in _STAYING:
+                if draw.generator == generator and (draw.makes in _STAYING or draw.is_lasting):
                     self._draws[path, draw.symbol].append(draw)
 
     def is_all_that_seeds(self, program: Program, run: frozenset[Symbol], possible: Iterable[SeedCall]) -> bool:

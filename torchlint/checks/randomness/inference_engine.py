@@ -8,7 +8,7 @@ from torchlint.catalogue.libraries import Fact, Library
 from torchlint.checks.framework.registration import ProgramFinding, program_check
 from torchlint.checks.framework.unseeded_programs import is_demonstration
 from torchlint.checks.randomness.library_releases import is_settled
-from torchlint.diagnostics import Confidence, Related
+from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.project.index import Project
 from torchlint.project.placing import place_leading_to
 from torchlint.project.programs import Program
@@ -41,4 +41,5 @@ def _finding(
     values = {"call": f"`{draw.name}`", "saved": f"`{saved.name}`", "what": fact.what, "fix": fact.fix}
     place = place_leading_to((draw.path, draw.symbol), draw.place, program, project)
     related = (Related(draw.place.location, "the engine answers"), Related(saved.place.location, "saves it"))
-    return ProgramFinding(_CODE, place, values, confidence=confidence, related=related)
+    severity = Severity.INFO if fact.is_note else None
+    return ProgramFinding(_CODE, place, values, severity=severity, confidence=confidence, related=related)

@@ -16,6 +16,7 @@ _CODE = "TL303"
 _MADE = {
     "model": "the model's weights were drawn",
     "split": "the data was split",
+    "order": "the data was shuffled",
     "rows": "rows of the embedding were drawn",
 }
 

@@ -54,6 +54,8 @@ class Draw:
     """The full name of what is called."""
     makes: str
     """As in the registry: empty for values."""
+    is_lasting: bool = False
+    """Whether an order is drawn at once, and stays."""
     demands: tuple[Demand, ...] = ()
     """What has to be so for the call to run."""
 
@@ -71,12 +73,14 @@ def draw(
     `methods`: those of objects, by which some of the table draw.
     """
     name = names.only or _name_by_type(facts, site, methods)
-    generator, makes = _generator(facts, site, name, table)
+    entry = next((one for one in table.get(name or "", ()) if _draws(facts, site, one)), None)
+    generator = entry.generator if entry is not None else _filled(facts, site, name)
     if generator is None or is_incidental(facts, site):
         return None
+    makes, is_lasting = (entry.makes, entry.lasting) if entry is not None else ("", False)
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
     named, demands = name or method_called(site.node), demands_on(facts, site.statement, site.scope)
-    return Draw(generator, facts.path, facts.symbol_of(site), place, moment, named, makes, demands)
+    return Draw(generator, facts.path, facts.symbol_of(site), place, moment, named, makes, is_lasting, demands)
 
 
 def _name_by_type(facts: FileFacts, site: CallSite, methods: frozenset[str]) -> str | None:
@@ -88,14 +92,10 @@ def _name_by_type(facts: FileFacts, site: CallSite, methods: frozenset[str]) -> 
     return None if owner is None else f"{owner}.{function.attr}"
 
 
-def _generator(
-    facts: FileFacts, site: CallSite, name: str | None, table: Mapping[str, Sequence[DrawEntry]]
-) -> tuple[str | None, str]:
-    for entry in table.get(name or "", ()):
-        if _draws(facts, site, entry):
-            return entry.generator, entry.makes
+def _filled(facts: FileFacts, site: CallSite, name: str | None) -> str | None:
+    """The generator of `weight.normal_()`, where nothing tells whose method it is."""
     is_in_place = name is None and facts.imports_torch and _draws_in_place(site.node)
-    return ("torch" if is_in_place and argument_of(site.node, "generator", None) is None else None), ""
+    return "torch" if is_in_place and argument_of(site.node, "generator", None) is None else None
 
 
 def _draws_in_place(call: ast.Call) -> bool:
