@@ -6,7 +6,7 @@ import functools
 
 import msgspec
 
-from torchlint.catalogue.detection import Condition, SeverityName
+from torchlint.catalogue.detection import Condition
 
 
 class Parameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -30,8 +30,6 @@ class Use(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """Decorators, of which the function around it has one."""
     seeded_by: str = ""
     """A call in such a function of the file that settles it."""
-    made: tuple[Condition, ...] = ()
-    """Of a method's call: what holds for the call that made its object, where that is seen."""
     holding: str = ""
     """Of a call whose first argument is a list: the full name, as a regular expression, of a call that stands in it."""
 
@@ -50,20 +48,22 @@ class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """The first release where it varies and the first where it no longer does; empty where that is not known to end."""
     use: tuple[Use, ...] = ()
     """Empty where a check of its own knows how it is written."""
+    gives: tuple[str, ...] = ()
+    """Calls whose result varies, reported only where a program keeps it (TL506)."""
+    unless_given: tuple[str, ...] = ()
+    """Of these calls: arguments that settle it."""
+    is_note: bool = False
+    """Known to whoever writes such a call, or small: said as a note."""
     used_by: tuple[str, ...] | None = None
     """Of the result: methods of which one is called, any use for `[]`; left out where the call itself is the use."""
-    is_saved: bool = False
-    """Only where the result is written to a file, in the words of the savers of `randomness.toml`."""
-    severity: SeverityName | None = None
-    """Where it differs from the rule's own."""
     is_prepared: bool = False
     """The result is mostly kept for other programs: any file of a project that uses torch counts."""
     unless_set: dict[str, tuple[str, ...]] = {}
     """Environment variables that settle it, and the values that do (none: any value)."""
-    unless_mentioned: str = ""
-    """A word that settles it, anywhere in the project: `preserve_order`."""
     unless_called: tuple[str, ...] = ()
     """Functions that settle it, called anywhere in the project: `dgl.seed`."""
+    unless_named: tuple[str, ...] = ()
+    """Words of which any in the project settles it: an argument of another call, such as `use_seedable_sampler`."""
     what: str
     """What happens and what varies, in words that follow the code: `trains with several threads: other ...`."""
     fix: str

@@ -130,6 +130,9 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """The mode raises whatever the condition says: the call is refused, not the case that varies."""
     any_type: bool = False
     """It raises for element types, too, for which nothing varies."""
+    since: str = ""
+    before: str = ""
+    """Of the operator's own library: the first release that behaves so, and the first that no longer does."""
 
     def __post_init__(self) -> None:
         VersionRange.parse(self.torch)
@@ -168,6 +171,8 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     condition: OperatorCondition
     spelling: tuple[Spelling, ...]
     row: tuple[Row, ...]
+    releases: tuple[str, ...] = ()
+    """Of the library: those that were looked at, oldest first, where rows tell them apart."""
     models: tuple[str, ...] = ()
     """Of an operator that only explains: modules and functions of other libraries that make networks with it."""
     unless_within: tuple[Surroundings, ...] = ()
@@ -188,14 +193,26 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     def __post_init__(self) -> None:
         if not self.sources:
             raise ValueError(f"operator `{self.id}` names no source")
+        for row in self.row:
+            for release in filter(None, (row.since, row.before)):
+                if release not in self.releases:
+                    raise ValueError(f"operator `{self.id}`: `releases` lacks {release}")
         for device in dict.fromkeys(row.device for row in self.row):
-            self._check_rows(device)
+            for release in self.releases or ("",):
+                self._check_rows(device, release)
 
-    def _check_rows(self, device: str) -> None:
-        rows = [row.range for row in self.row if row.device == device]
+    def _check_rows(self, device: str, release: str) -> None:
+        rows = [row.range for row in self.row if row.device == device and self._is_of(row, release)]
         for earlier, later in itertools.pairwise(rows):
             if earlier.before is None or earlier.before != later.since:
                 raise ValueError(f"operator `{self.id}`: the rows for {device} leave a gap or overlap at `{later}`")
+
+    def _is_of(self, row: Row, release: str) -> bool:
+        if not (row.since or row.before):
+            return True
+        place = self.releases.index(release or self.releases[-1])
+        first = self.releases.index(row.since) if row.since else 0
+        return first <= place and (not row.before or place < self.releases.index(row.before))
 
     @property
     def is_context(self) -> bool:
@@ -207,11 +224,15 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         """Whether the determinism mode has another kernel for it, on some device in some release."""
         return any(row.under_mode == "deterministic_alternative" for row in self.row)
 
-    def row_for(self, device: str, minor: Minor) -> Row | None:
-        """The row of a release; before the mode began, where nobody read the kernel, a guess from the mode's first."""
-        found = next((row for row in self.row if row.device in (device, "*") and minor in row.range), None)
+    def row_for(self, device: str, minor: Minor, release: str = "") -> Row | None:
+        """The row of a release of torch; before the mode began, where nobody read it, a guess from the mode's first.
+
+        `release`: of the operator's library, where its rows tell releases apart; else its newest.
+        """
+        rows = (row for row in self.row if row.device in (device, "*") and self._is_of(row, release))
+        found = next((row for row in rows if minor in row.range), None)
         if found is None and minor < FIRST_WITH_MODE:
-            first = self.row_for(device, FIRST_WITH_MODE)
+            first = self.row_for(device, FIRST_WITH_MODE, release)
             return None if first is None else first.without_mode()
         return found
 

@@ -10,7 +10,7 @@ from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.full_names import union_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import is_method_of_tensors
-from torchlint.facts.tree import is_literal_none, is_super, last_word
+from torchlint.facts.tree import is_super, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -38,19 +38,6 @@ def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
 def _names_held(facts: FileFacts, function: ast.expr, scope: int) -> Names:
     values = attribute_values(facts, function, scope) or [(function, scope)]
     return union_of([names_handed_in(facts, value, where) for value, where in values])
-
-
-def name_held(facts: FileFacts, function: ast.expr, scope: int) -> str | None:
-    """The full name of what is called, also deep inside of what a class keeps: of `self.llm.generate`."""
-    names = facts.names(function, scope)
-    if names.callees or not isinstance(function, ast.Attribute):
-        return names.only
-    values = attribute_values(facts, function, scope)
-    if values is None:
-        owner = name_held(facts, function.value, scope)
-        return f"{owner}.{function.attr}" if owner else None
-    found = {facts.names(value, where).only for value, where in values if not is_literal_none(value)}
-    return found.pop() if len(found) == 1 else None
 
 
 def names_handed_in(facts: FileFacts, value: ast.expr, scope: int) -> Names:

@@ -24,7 +24,7 @@ from torchlint.facts.options.declared import options_in
 from torchlint.facts.order.salted import salted
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.processes import process_starts
-from torchlint.facts.randomness.draws import Draw, draw, may_draw, result
+from torchlint.facts.randomness.draws import Draw, draw, may_draw
 from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.randomness.saved import drawn_results, handed_to_writers, saved_results, writers_of
 from torchlint.facts.randomness.seeding import restores_generators, seed_calls
@@ -133,9 +133,10 @@ class _Calls:
 
     def _add_draws(self) -> None:
         facts, watch = self._facts, self._watch
-        words = filter(may_draw, facts.calls.words)
+        words = (word for word in facts.calls.words if may_draw(word) or word in watch.drawing_methods)
         for site in facts.calls.find(names=watch.draws.keys(), words=words, keywords=GIVEN_AS):
-            drawn = draw(facts, site, facts.names(site.node.func, site.scope), watch.draws)
+            names = facts.names(site.node.func, site.scope)
+            drawn = draw(facts, site, names, watch.draws, watch.drawing_methods)
             if drawn is not None:
                 self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes, drawn.demands), drawn)
                 self.drawn[site] = drawn
@@ -143,11 +144,6 @@ class _Calls:
             shared = shared_draw(facts, site, drawn, watch.cpu_draws)
             if shared is not None:
                 self.shared_draws.setdefault(shared.symbol, shared)
-
-        for site in facts.calls.find(words={name.rpartition(".")[2] for name in watch.results}):
-            made = result(facts, site, watch.results)
-            if made is not None:
-                self.drawn[site] = made
 
     def _add_savers(self) -> None:
         facts, savers = self._facts, self._watch.savers

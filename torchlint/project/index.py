@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.libraries import Library
+from torchlint.catalogue.registry import Operator
 from torchlint.catalogue.versions import FIRST_WITH_MODE, TorchTarget, VersionRange
 from torchlint.config import Settings
 from torchlint.facts.entries import is_test
@@ -138,6 +139,12 @@ class Project:
         packages = (library.package, *library.also_packaged_as)
         pins = next((pins for one in packages if (pins := self.manifests.pins(path, one)) is not None), None)
         return frozenset(library.releases) if pins is None else admitted(pins.specifiers, library.releases)
+
+    def newest_release(self, operator: Operator, path: str) -> str:
+        """The newest known release of an operator's library that a file may run on; empty where it does not matter."""
+        pins = self.manifests.pins(path, operator.library) if operator.releases else None
+        found = operator.releases if pins is None else admitted(pins.specifiers, operator.releases)
+        return next((one for one in reversed(operator.releases) if one in found), "")
 
     @functools.cached_property
     def programs(self) -> Programs:

@@ -18,11 +18,12 @@ from torchlint.project.call_graph import CallGraph, Symbol
 from torchlint.project.programs import Program
 from torchlint.project.trainings import parts_of_training, training_in, trainings_in
 
+ENGINE = "engine"
+"""In the place of a generator: what schedules batches as it goes, and no seed settles."""
 _WHOLE = re.compile(r"_?(?:main|run|start|launch|worker|entry)")
 """Beginnings of what the function is called that is a program: `main_worker`, `run_experiment`."""
 _LOADING = ("__getitem__", "__iter__", "__call__")
 """Methods that a data loader runs, perhaps in its workers."""
-_GENERATORS = ("torch", "numpy", "random")
 _DEPTH = 4
 """Functions of other files followed one after another."""
 
@@ -95,9 +96,14 @@ class Randomness:
     def unseeded_saved(self) -> tuple[SavedDraw, ...]:
         """The first of `saved` for each generator that nothing seeds."""
         first: dict[str, SavedDraw] = {}
-        for saved in (one for one in self.saved if one.draw.generator in _GENERATORS):
+        for saved in self.saved:
             first.setdefault(saved.draw.generator, saved)
-        return tuple(saved for generator, saved in first.items() if generator not in self.seeded)
+        return tuple(saved for name, saved in first.items() if name not in self.seeded and name != ENGINE)
+
+    @property
+    def saved_of_engines(self) -> tuple[SavedDraw, ...]:
+        """What is saved of the results of engines for inference."""
+        return tuple(saved for saved in self.saved if saved.draw.generator == ENGINE)
 
 
 def randomness_of(
@@ -221,17 +227,11 @@ def _first_draws(
     for draw in sorted(drawn, key=lambda draw: ranks.get(draw.makes, 0)):
         if draw.generator not in found and not is_never(draw):
             found[draw.generator] = draw
-    yield from (found[generator] for generator in _GENERATORS if generator in found)
+    yield from (found[generator] for generator in ("torch", "numpy", "random") if generator in found)
 
 
 def _by_place(draws: Iterable[Draw]) -> list[Draw]:
     return sorted(draws, key=lambda draw: draw.place.location)
-
-
-def saved_anywhere(summaries: Mapping[str, FileSummary]) -> Iterator[SavedDraw]:
-    """What any file writes that depends on draws, whichever program runs it."""
-    places = ((path, one.symbol) for path, summary in summaries.items() for one in summary.saved)
-    yield from _saved(frozenset(places), summaries)
 
 
 def _saved(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[SavedDraw]:

@@ -30,6 +30,11 @@ _MODE_RULE = "TL210"
 class _Use:
     operator: Operator
     holds: str
+    release: str
+    """Of the operator's library, where that matters."""
+
+    def row_for(self, device: str, torch: Minor) -> Row | None:
+        return self.operator.row_for(device, torch, self.release)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,8 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
         draft = dataclasses.replace(draft, confidence=draft.confidence if limit is Confidence.HIGH else limit)
     counting = [use for use in draft.operators if use.asked is None or is_given(draft.path, use.asked, project)]
     draft = dataclasses.replace(draft, related=(*draft.related, *handed_over(counting, project)))
-    uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in counting]
+    named = [(project.catalogue.operator(use.id), use.holds) for use in counting]
+    uses = [_Use(operator, holds, project.newest_release(operator, draft.path)) for operator, holds in named]
     uses = [use for use in uses if not is_set_steady(use.operator, project)]
     releases = project.target_for(draft.path).releases
     is_note = project.catalogue.rules[draft.code].severity == "info"
@@ -101,9 +107,7 @@ def is_set_steady(operator: Operator, project: Project) -> bool:
 
 
 def _rows(uses: Sequence[_Use], release: Minor, devices: Sequence[str]) -> list[Row]:
-    found = (
-        use.operator.row_for(device, release) for use in uses if use.holds in ("yes", "hint") for device in devices
-    )
+    found = (use.row_for(device, release) for use in uses if use.holds in ("yes", "hint") for device in devices)
     return [row for row in found if row is not None]
 
 
@@ -112,7 +116,7 @@ def _behaviours(uses: Sequence[_Use], release: Minor, devices: Sequence[str], mo
 
 
 def _behaviour(use: _Use, device: str, release: Minor, mode: Mode) -> Iterator[_Behaviour]:
-    row = use.operator.row_for(device, release)
+    row = use.row_for(device, release)
     outcome = _outcome(row, mode) if row is not None else None
     if row is None or outcome is None:
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
 import re
 from collections.abc import Collection, Iterator
@@ -17,12 +16,10 @@ from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.randomness import seeding
 from torchlint.checks.randomness.given_seeds import is_given
-from torchlint.checks.randomness.library_releases import by_release
-from torchlint.diagnostics import Confidence, Location, Related, Severity
-from torchlint.facts.callees import name_held
+from torchlint.checks.randomness.library_releases import by_release, is_settled
+from torchlint.diagnostics import Confidence
 from torchlint.facts.constants import holds_call
-from torchlint.facts.definitions import only_value
-from torchlint.facts.entries import is_beside_training, is_test
+from torchlint.facts.entries import is_beside_training
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, Sink, follow
 from torchlint.facts.flow.values import Value
@@ -31,7 +28,6 @@ from torchlint.facts.functions import decorators_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.values import may_be_hidden
 from torchlint.project.index import Project
-from torchlint.project.randomness import saved_anywhere
 
 
 def _codes(catalogue: Catalogue) -> frozenset[str]:
@@ -42,7 +38,7 @@ def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
     uses = [use for named in catalogue.library_uses.values() for _, _, use in named]
     return Triggers(
         calls=frozenset(use.call for use in uses if use.call),
-        methods=frozenset(use.method or use.call.rpartition(".")[2] for use in uses if use.method or "()." in use.call),
+        methods=frozenset(use.method for use in uses if use.method),
     )
 
 
@@ -52,28 +48,13 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     serves_torch = project.uses_torch(draft.path) or (fact.is_prepared and project.has_torch)
     if is_beside_training(draft.path) or not serves_torch:
         return None
-    if any(project.sets_variable(name, values) for name, values in fact.unless_set.items()):
+    if is_settled(project, fact):
         return None
-    if fact.unless_called and project.texts.call(fact.unless_called):
-        return None
-    if fact.unless_mentioned and project.texts.say(fact.unless_mentioned, project.summaries):
-        return None
-    if fact.is_saved:
-        saved = project.cached(_saved_at).get((fact.id, draft.path, draft.location))
-        if saved is None:
-            return None
-        draft = dataclasses.replace(draft, related=(*draft.related, Related(saved, "writes it")))
     if draft.exits and project.flows.sink_of(draft.exits, seeding.Seeding) is not None:
         return None
     if not draft.values["use"] and project.flows.sink_of(draft.exits, _use_of(fact)) is None:
         return None
     return by_release(draft, project, library, fact)
-
-
-def _saved_at(project: Project) -> dict[tuple[str, str, Location], Location]:
-    """Where the results of facts are written, by the fact and the place of the call."""
-    saved = [(one.draw, one.saved) for one in saved_anywhere(project.summaries) if not is_test(one.saved.path)]
-    return {(made.generator, made.path, made.place.location): by.place.location for made, by in reversed(saved)}
 
 
 @check(codes=_codes, triggers=_triggers, judge=_judge)
@@ -91,13 +72,12 @@ def find(visit: Visit) -> Iterator[Finding]:
         values = {"spelling": spelling_of(visit), "what": fact.what, "fix": fact.fix, "fact": fact.id, "use": where}
         message = "library" if "library" in visit.catalogue.rules[fact.rule].messages else "default"
         confidence = None if answer is Answer.YES else Confidence.LOW
-        severity, exits = Severity[fact.severity.upper()] if fact.severity else None, tuple(settled.exits)
-        yield Finding(fact.rule, visit.node, values, message, severity=severity, confidence=confidence, exits=exits)
+        yield Finding(fact.rule, visit.node, values, message, confidence=confidence, exits=tuple(settled.exits))
 
 
 def _named(visit: Visit) -> Iterator[tuple[Library, Fact, Use]]:
     uses = visit.catalogue.library_uses
-    yield from uses.get(name_held(visit.facts, visit.call.func, visit.scope) or "", ())
+    yield from uses.get(visit.callee() or "", ())
     if isinstance(visit.call.func, ast.Attribute):
         yield from uses.get(visit.call.func.attr, ())
 
@@ -111,11 +91,6 @@ def _answer(visit: Visit, library: Library, use: Use) -> Answer:
         return Answer.NO
     if use.within and not _stands_within(visit, use):
         return Answer.NO
-    if use.made and isinstance(visit.call.func, ast.Attribute):
-        maker, scope = only_value(visit.facts, visit.call.func.value, visit.scope)
-        is_seen = isinstance(maker, ast.Call)
-        if is_seen and holds(visit.facts, maker, Callee(use.call), use.made, scope) is Answer.NO:  # type: ignore[arg-type]
-            return Answer.NO
     return holds(visit.facts, visit.call, Callee(use.call or use.method), use.where, visit.scope)
 
 
