@@ -96,7 +96,10 @@ def _answer(visit: Visit, library: Library, use: Use) -> Answer:
 
 
 def _is_its_file(visit: Visit, library: Library, use: Use) -> bool:
-    """Whether the file imports the library, and no other whose objects have such a method."""
+    """Whether the file imports the library, and no other may have such a method, or evidently such a function."""
+    known = visit.callee() or ""
+    if known and "::" not in known and known.partition(".")[0] != library.import_name:
+        return False
     targets = (target for target, _ in visit.facts.symbols.imports if not target.level)
     imported = {target.module.partition(".")[0] for target in targets}
     return library.import_name in imported and imported.isdisjoint(use.unless_imported)
