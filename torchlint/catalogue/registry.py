@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from torchlint.catalogue.detection import Condition, ConfidenceName, Receiver
+from torchlint.catalogue.libraries import Releases
 from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, VersionRange, format_minor
 
 UnderMode = Literal["raises", "deterministic_alternative", "silent_nondeterministic", "always_deterministic"]
@@ -117,8 +118,8 @@ class OperatorCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
         return bool(self.hint) and not (self.rank or self.repeated_indices or self.overlapping_windows or self.result)
 
 
-class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Behaviour on one device over one range of torch releases."""
+class Row(Releases, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Behaviour on one device over one range of torch releases, in some releases of the operator's library."""
 
     device: Device
     torch: str
@@ -162,6 +163,8 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     title: str
     library: str = "torch"
     """The package that brings the operator."""
+    releases: tuple[str, ...] = ()
+    """The releases of `library` that were looked at, oldest first, where rows differ between them."""
     direction: Literal["forward", "backward", "both"]
     varies: str = ""
     """What varies, where it is not the result of the whole pass: `the indices of equal values`."""
@@ -173,7 +176,10 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     unless_within: tuple[Surroundings, ...] = ()
     """Context managers inside which it is steady."""
     unless_set: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """Environment variables that make it steady, and the values that do (none: any value)."""
+    """Environment variables that make it steady, and the values that do (none: any value).
+
+    With `releases`: in those where the determinism mode makes it so, too.
+    """
     unless_switched: dict[str, bool] = msgspec.field(default_factory=dict)
     """Switches of torch that make it steady, and the value that does."""
     aten: tuple[str, ...] = ()
@@ -188,14 +194,28 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     def __post_init__(self) -> None:
         if not self.sources:
             raise ValueError(f"operator `{self.id}` names no source")
-        for device in dict.fromkeys(row.device for row in self.row):
-            self._check_rows(device)
+        for release in self.releases or ("",):
+            rows = self._rows_of(release)
+            for device in dict.fromkeys(row.device for row in rows):
+                self._check_rows([row.range for row in rows if row.device == device], device)
 
-    def _check_rows(self, device: str) -> None:
-        rows = [row.range for row in self.row if row.device == device]
-        for earlier, later in itertools.pairwise(rows):
+    def _check_rows(self, ranges: list[VersionRange], device: str) -> None:
+        for earlier, later in itertools.pairwise(ranges):
             if earlier.before is None or earlier.before != later.since:
                 raise ValueError(f"operator `{self.id}`: the rows for {device} leave a gap or overlap at `{later}`")
+
+    def _rows_of(self, release: str) -> list[Row]:
+        try:
+            return [row for row in self.row if not release or release in row.among(self.releases)]
+        except ValueError as error:
+            raise ValueError(f"operator `{self.id}`: {error}") from error
+
+    def within(self, release: str) -> Operator:
+        """The same operator, as a release of its library has it; one without `releases` is the same in all."""
+        if not self.releases:
+            return self
+        rows = (msgspec.structs.replace(row, since="", before="") for row in self._rows_of(release))
+        return msgspec.structs.replace(self, releases=(release,), row=tuple(rows))
 
     @property
     def is_context(self) -> bool:
@@ -208,8 +228,12 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return any(row.under_mode == "deterministic_alternative" for row in self.row)
 
     def row_for(self, device: str, minor: Minor) -> Row | None:
-        """The row of a release; before the mode began, where nobody read the kernel, a guess from the mode's first."""
-        found = next((row for row in self.row if row.device in (device, "*") and minor in row.range), None)
+        """The row of a release; before the mode began, where nobody read the kernel, a guess from the mode's first.
+
+        Of several releases of the library the newest is meant.
+        """
+        rows = (row for row in self.row if not row.before)
+        found = next((row for row in rows if row.device in (device, "*") and minor in row.range), None)
         if found is None and minor < FIRST_WITH_MODE:
             first = self.row_for(device, FIRST_WITH_MODE)
             return None if first is None else first.without_mode()
@@ -228,4 +252,4 @@ class OperatorTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     messages: dict[str, str]
     advice: dict[str, str]
     newer: str
-    """The fix of what concerns older releases alone, with `{newer}`: the release to require."""
+    """The fix of what concerns older releases alone, with `{newer}`: the package and the release to require."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -354,9 +355,19 @@ class Project:
         return any(variable in call.sets and call.mode is not Mode.OFF for call in calls)
 
     def sets_variable(self, variable: str, values: Sequence[str]) -> bool:
-        """Whether something sets the variable: to one of these values (none given: any), or to one not known."""
+        """Whether something sets the variable: to one of these values (none given: any), or to one not known.
+
+        A list is such a value if all its entries are, whatever they are for: `allreduce:ring,tree;broadcast:ring`.
+        """
+        wanted = {value.lower() for value in values}
         found = [write.value for write in self.environment if write.name == variable]
-        is_set = any(value is None or not values or value in values for value in found)
+        is_set = any(
+            value is None
+            or not values
+            or value.lower() in wanted
+            or {entry.rpartition(":")[2] for entry in re.split("[,;]", value.lower())} <= wanted
+            for value in found
+        )
         return is_set or self.frameworks_set(variable)
 
     @functools.cached_property
