@@ -14,8 +14,8 @@ from torchlint.checks.operators.operator_conditions import Holds, Use, asked_of_
 from torchlint.facts.callees import names_called
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.conditions import mutually_exclusive
-from torchlint.facts.definitions import only_end, seen_values
-from torchlint.facts.ends import Through
+from torchlint.facts.definitions import definitions_of, only_end, seen_values
+from torchlint.facts.ends import Definition, Through
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
@@ -141,9 +141,16 @@ def _asked(
 def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, name: str, scope: int) -> Answer:
     """Whether the arguments of an instance's constructors meet the conditions on them; no, where none is seen.
 
-    `name` is the class it is taken for, out of those that it may be of.
+    `name` is the class it is taken for, out of those that it may be of, or a function of what a call gave (`made().f`).
     """
-    own = {one: where for one, where in _constructors(facts, instance, scope) if facts.names(one, where).only == name}
+    maker, is_part, _ = name.partition("().")
+    wholes = definitions_of(facts, instance, scope, _FOLLOWED) if is_part else ()
+    made_by = [
+        (one.node, one.scope) for one in wholes if isinstance(one, Definition) and isinstance(one.node, ast.Call)
+    ]
+    name = f"{maker}()" if is_part else name
+    made_by += _constructors(facts, instance, scope)
+    own = {one: where for one, where in made_by if facts.names(one, where).only == name}
     called = facts.index.statement_of(instance)
     own = {one: at for one, at in own.items() if not mutually_exclusive(facts, facts.index.statement_of(one), called)}
     answers = (holds(facts, made, Callee(""), spelling.made_with, where) for made, where in own.items())
