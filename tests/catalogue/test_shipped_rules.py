@@ -16,7 +16,7 @@ NUMBERS = (
     *range(201, 214),
     *range(301, 315),
     *range(401, 406),
-    *range(501, 506),
+    *range(501, 507),
     *range(601, 608),
 )
 CODES = [f"TL{number:03}" for number in NUMBERS]
@@ -63,7 +63,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL310": {"spelling"},
     "TL311": {"spelling", "option"},
     "TL312": {"spelling"},
-    "TL313": {"spelling", "counted", "restored"},
+    "TL313": {"spelling", "counted", "restored", "what", "fix"},
     "TL314": {"name", "layer", "noise"},
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},
@@ -74,6 +74,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL502": {"spelling", "reading"},
     "TL503": {"model"},
     "TL505": {"spelling", "what", "fix"},
+    "TL506": {"call", "saved", "what", "fix"},
     "TL601": {"layer", "norm", "count", "where"},
     "TL602": {"clock"},
     "TL603": {"function", "scaler", "optimizer"},

@@ -21,7 +21,8 @@ Receiver = Literal["tensor", "module", "any"]
 class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A claim about one argument of a call. An argument whose value is unknown satisfies no condition.
 
-    `position` is the index among positional arguments (the receiver of a method is not counted).
+    `position` is the index among positional arguments (the receiver of a method is not counted). `options.mode` is the
+    entry `"mode"` of a dictionary that the argument is.
     `default` is the value the callee uses when the argument is left out; without it a left-out argument fails.
     """
 

@@ -64,6 +64,12 @@ class Fact(Releases, frozen=True, forbid_unknown_fields=True, kw_only=True):
     rule: str
     use: tuple[Use, ...] = ()
     """Empty where a check of its own knows how it is written."""
+    gives: tuple[str, ...] = ()
+    """Calls whose result varies, reported only where a program keeps it (TL506)."""
+    unless_given: tuple[str, ...] = ()
+    """Of these calls: arguments that settle it."""
+    is_note: bool = False
+    """Known to whoever writes such a call, or small: said as a note."""
     used_by: tuple[str, ...] | None = None
     """Of the result: methods of which one is called, any use for `[]`; left out where the call itself is the use."""
     is_prepared: bool = False
@@ -72,6 +78,8 @@ class Fact(Releases, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Environment variables that settle it, and the values that do (none: any value)."""
     unless_called: tuple[str, ...] = ()
     """Functions that settle it, called anywhere in the project: `dgl.seed`."""
+    unless_named: tuple[str, ...] = ()
+    """Words of which any in the project settles it: an argument of another call, such as `use_seedable_sampler`."""
     what: str
     """What happens and what varies, in words that follow the code: `trains with several threads: other ...`."""
     fix: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import msgspec
@@ -78,14 +79,20 @@ class Starter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     arguments: Argument | None = None
     """Of the tuple of its arguments."""
     keywords: Argument | None = None
-    rest: Literal["", "arguments", "elements"] = ""
-    """What the other arguments of the call are: its own, or what it gets an element of."""
+    rest: Literal["", "arguments", "elements", "rows"] = ""
+    """What the other arguments of the call are: its own, or what it gets an element of (all its parts: `rows`)."""
     rank: bool = False
     """It gets the number of its process before all others."""
     worker: bool = False
     """Each call makes a process or thread of its own."""
     fresh: bool = False
     """It runs in a fresh interpreter, which has none of the parent's generators."""
+    reseeds: bool = False
+    """It runs in worker processes, where Python seeds `random` anew, forked or not."""
+    cached: bool = False
+    """What it gives is kept, and a second run on the same machine takes that."""
+    only_with: str = ""
+    """The keyword without which it runs in this process: `num_proc`."""
 
 
 class Loading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -111,8 +118,8 @@ class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     mode: tuple[ModeSwitch, ...]
 
 
-Generator = Literal["torch", "torch.cuda", "numpy", "random"]
-"""A random number generator that a library keeps for everybody."""
+Generator = Literal["torch", "torch.cuda", "numpy", "random", "engine"]
+"""A random number generator that a library keeps for everybody; an engine for inference is one that no seed settles."""
 
 
 class SeederEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -130,6 +137,8 @@ class DrawEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     calls: tuple[str, ...]
     generator: Generator
     unless: tuple[str, ...] = ()
+    unless_off: str = ""
+    """An argument that ends it where it is False."""
     only: str = ""
     position: int | None = None
     """Of `only`, or else of what `unless` names."""
@@ -138,9 +147,11 @@ class DrawEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     configured: Argument | None = None
     """An argument that says what is made, `maker()`: then `unless` is asked of that call."""
     maker: str = ""
-    makes: Literal["", "model", "split", "order", "object"] = ""
-    """A `model` or a `split`, which are made once and stay; the `order` of what is given; an `object` that draws when
-    it is used, such as a layer of dropout. Empty: values."""
+    makes: Literal["", "model", "split", "rows", "order", "object"] = ""
+    """A `model` or a `split`, which are made once and stay, or `rows` that are added to a table of a model; the `order`
+    of what is given; an `object` that draws when it is used, such as a layer of dropout. Empty: values."""
+    lasting: bool = False
+    """Of an `order`: it is drawn at once and stays, where a loader or a sampler draws when it is gone through."""
 
 
 class SaverEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -178,11 +189,19 @@ class TypeEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     """What several calls give of one type, which has one name: an object that a class of it would have made."""
 
     name: str
-    made_by: tuple[str, ...]
-    kept_by: tuple[str, ...]
+    made_by: tuple[str, ...] = ()
+    matches: str = ""
+    """Or whatever has a full name that this regular expression matches from end to end."""
+    kept_by: tuple[str, ...] = ()
     """Methods that give another object of the type."""
     subscript: bool = False
     """Whether a part of it is of the type, too."""
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile(self.matches)
+        except re.error as error:
+            raise ValueError(f"`matches` of the type `{self.name}`: {error}") from error
 
 
 class NameFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

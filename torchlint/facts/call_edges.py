@@ -25,7 +25,7 @@ from torchlint.facts.registries import registrations
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.starters import Arguments, handed_arguments, handed_function
 from torchlint.facts.tree import is_own
-from torchlint.facts.values import Constant
+from torchlint.facts.values import Constant, argument_of
 
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import Loading, Starter
@@ -63,6 +63,10 @@ class Edge(msgspec.Struct, frozen=True):
     """Data sets and loaders run it when they are iterated, maybe in worker processes."""
     starter: str = ""
     """What runs the callee in a fresh interpreter, which has none of the caller's generators."""
+    worker: str = ""
+    """What runs the callee in worker processes, where Python's `random` is seeded anew."""
+    is_cached: bool = False
+    """A second run on the same machine takes what the first has kept."""
     moment: Moment | None = None
     place: Place | None = None
     """Of a call, in a file that starts programs: findings about a program's order stand there."""
@@ -89,7 +93,9 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
         return  # most calls
     symbol = facts.symbol_of(site)
     starter = facts.resolver.table.starters.get(names.only or "")
-    is_started = bool(called) or starter is not None or bool(names.names & watch.command_decorators)
+    is_started = (
+        bool(called) or (starter is not None and not starter.cached) or bool(names.names & watch.command_decorators)
+    )
     runs = is_started or holder is not None
     passing, carried = (Passing.RECORDED if runs else Passing.NOTHING), _NOTHING
     is_made = symbol.endswith(".__init__")  # where modules are made, there is no tensor yet
@@ -116,7 +122,8 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
         if is_started and not is_later and _is_function(callee):
             yield _handed(facts, site, starter, argument, replace(edge, callee=callee, carried=_ANY))
         else:
-            yield Edge(symbol, callee, is_reference=True, is_loading=is_loading, passing=passing, carried=_ANY)
+            mention = Edge(symbol, callee, is_reference=True, is_loading=is_loading, passing=passing, carried=_ANY)
+            yield _in_worker(facts, site, starter, mention)
 
 
 def _counts_for_gradients(facts: FileFacts, callees: list[str]) -> bool:
@@ -154,7 +161,31 @@ def _handed(facts: FileFacts, site: CallSite, starter: Starter | None, argument:
     is_run = starter is not None and argument is handed_function(starter, site.node)
     given = handed_arguments(starter, site.node) if is_run and starter is not None else _UNSEEN
     literals = tuple(_literals(facts, given, site.scope))
+    edge = _in_worker(facts, site, starter, edge)
     return replace(edge, arguments=literals, starter=_fresh_starter(site.node, starter))
+
+
+def _in_worker(facts: FileFacts, site: CallSite, starter: Starter | None, edge: Edge) -> Edge:
+    if starter is None or not _is_worker(facts, site, starter):
+        return edge
+    return replace(
+        edge, worker=_shown(site.node), is_cached=starter.cached, place=place_of(facts, site.node, site.statement)
+    )
+
+
+def _is_worker(facts: FileFacts, site: CallSite, starter: Starter) -> bool:
+    """Whether a call runs what it is handed in worker processes: `Dataset.map` does with `num_proc=4`, not with 1."""
+    if not starter.reseeds or not starter.only_with:
+        return starter.reseeds
+    given = argument_of(site.node, starter.only_with, None)
+    return given is not None and {None, 0, 1}.isdisjoint(facts.value(given, site.scope).constants)
+
+
+def _shown(call: ast.Call) -> str:
+    """`pool.map`, or `.map` of something longer."""
+    function = call.func
+    is_long = isinstance(function, ast.Attribute) and not isinstance(function.value, ast.Name)
+    return f".{function.attr}" if is_long else ast.unparse(function)  # type: ignore[attr-defined]
 
 
 def _fresh_starter(call: ast.Call, starter: Starter | None) -> str:

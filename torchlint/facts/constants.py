@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import definitions_of, only_value
 from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter, Through
-from torchlint.facts.flow.values import Field
+from torchlint.facts.flow.values import Field, Item
 from torchlint.facts.options.declared import command_defaults, held_default, untouched_defaults
 from torchlint.facts.values import Constant, Values
 
@@ -28,6 +28,13 @@ def value_of(
     if isinstance(expression, ast.Constant):  # most are: nothing is looked up for them
         return end_value(facts, Definition(expression, scope), through, depth)
     return _either(end_value(facts, one, through, depth) for one in definitions_of(facts, expression, scope, through))
+
+
+def entry_value(facts: FileFacts, mapping: ast.expr, keys: Iterable[str], scope: int) -> Values:
+    """The constants that an entry of a mapping may be: `kwargs["mode"]` after `kwargs = {"mode": "sum"}`."""
+    parts = tuple(Item(key) for key in keys)
+    ends = definitions_of(facts, mapping, scope, Through.CONTENTS, parts)
+    return _either(end_value(facts, one, Through.CONTENTS) for one in ends)
 
 
 def usual_values(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[Constant, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ class NameTable:
         self._memo: dict[str, str] = {}
         kept = {f"{one.name}.{method}": one.name for one in names.type for method in one.kept_by}
         self._made = kept | {call: one.name for one in names.type for call in one.made_by}
+        self._patterns = [(re.compile(one.matches), one.name) for one in names.type if one.matches]
         self.divisible = frozenset(one.name for one in names.type if one.subscript)
         """The objects of which a part is named as they are."""
 
@@ -47,7 +49,11 @@ class NameTable:
 
     def made(self, call: str) -> str:
         """What a call gives: an object of a type that the catalogue knows, or `typer.Typer()`."""
-        return self._made.get(call) or f"{call}()"
+        found = self._made.get(call)
+        if found is None:
+            found = next((name for pattern, name in self._patterns if pattern.fullmatch(call)), f"{call}()")
+            self._made[call] = found
+        return found
 
     def star(self, module: str, name: str) -> str | None:
         """What `from module import *` binds `name` to, as far as the catalogue knows that module."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from torchlint.facts.choices import chosen, listed
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _DEPTH = 12
 """How many re-bindings are followed; real code has two or three, a cycle has no end."""
 
+_COMPILE = "torch.compile"
 _EXPORT = -1
 """In the place of a scope: the name is asked for by another file."""
 
@@ -90,7 +92,7 @@ class Resolver:
     def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
         """A partial stands for what it wraps; any other call gives an instance, written `typer.Typer()`.
 
-        `Net().to(device)` is the instance itself.
+        `Net().to(device)` is the instance itself, and `torch.compile(f)` computes what `f` does.
         """
         receiver = moved(call)
         if receiver is not None:
@@ -108,6 +110,8 @@ class Resolver:
         if is_instantiating(function):
             made = imported_by_target(self, call, depth)
             return Names(tuple(Callee(f"{c.name}()") for c in made.callees), made.complete)
+        if call.args and function.only == _COMPILE:
+            return self.names(call.args[0], scope, depth - 1)
         if not call.args or function.only != "functools.partial":
             return Names(tuple(Callee(self.table.made(c.name)) for c in function.callees), function.complete)
         inner = self.names(call.args[0], scope, depth - 1)
@@ -205,16 +209,22 @@ class Resolver:
             return self._binding(bindings[0], depth)  # most names: imports, definitions, parameters
         # The fallback of a failed import (`nn = None`) is never what the code goes on to use.
         made = [b for b in bindings if not (is_literal_none(b.value) and b.kind is BindingKind.ASSIGN)]
-        made = made if len(bindings) > 1 else bindings
+        made = [b for b in made if not self._is_compiled_again(b, name)] if len(bindings) > 1 else bindings
         changes = [(b, steps) for b in made if (steps := _changes(b, name))]
         if not changes:
             return union_of([self._binding(binding, depth) for binding in made])
         changing = [binding for binding, _ in changes]
         found = union_of([self._binding(binding, depth) for binding in made if binding not in changing])
-        is_same = all(self._stays(callee.name, steps) for callee in found.callees for _, steps in changes)
+        is_same = all(self.stays(callee.name, steps) for callee in found.callees for _, steps in changes)
         return found if is_same else Names(found.callees, complete=False)
 
-    def _stays(self, name: str, steps: list[str]) -> bool:
+    def _is_compiled_again(self, binding: Binding, name: str) -> bool:
+        """`attention = torch.compile(attention)` is what it was."""
+        call = binding.value if binding.kind is BindingKind.ASSIGN else None
+        is_own = isinstance(call, ast.Call) and bool(call.args) and getattr(call.args[0], "id", "") == name
+        return is_own and self.names(call.func, binding.scope).only == _COMPILE  # type: ignore[union-attr]
+
+    def stays(self, name: str, steps: Iterable[str]) -> bool:
         """Whether an object stays of its type through methods and subscripts: `net = net.to(device)`."""
         if is_instance(name) and all(map(is_move, steps)):
             return True

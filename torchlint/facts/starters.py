@@ -38,6 +38,8 @@ def handed_arguments(starter: Starter, call: ast.Call) -> Arguments:
         return arguments_of(call, after=1)
     if starter.rest == "elements":
         return tuple(None for _ in call.args[1:]), ()
+    if starter.rest == "rows":
+        return tuple(ast.Starred(rows, ast.Load()) for rows in call.args[1:2]), ()
     given, named = (
         None if one is None else argument_of(call, one.argument, one.position)
         for one in (starter.arguments, starter.keywords)

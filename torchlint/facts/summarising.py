@@ -133,9 +133,10 @@ class _Calls:
 
     def _add_draws(self) -> None:
         facts, watch = self._facts, self._watch
-        words = filter(may_draw, facts.calls.words)
+        words = (word for word in facts.calls.words if may_draw(word) or word in watch.drawing_methods)
         for site in facts.calls.find(names=watch.draws.keys(), words=words, keywords=GIVEN_AS):
-            drawn = draw(facts, site, facts.names(site.node.func, site.scope), watch.draws)
+            names = facts.names(site.node.func, site.scope)
+            drawn = draw(facts, site, names, watch.draws, watch.drawing_methods)
             if drawn is not None:
                 self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes, drawn.demands), drawn)
                 self.drawn[site] = drawn

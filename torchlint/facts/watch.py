@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.programs import DrawEntry
 from torchlint.facts.accelerators import DeviceWords
 from torchlint.facts.randomness.saved import Savers
 from torchlint.facts.training.steps import Trainers
 
 if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue
-    from torchlint.catalogue.programs import DrawEntry, Loading, ModeSwitch, ProcessStarters
+    from torchlint.catalogue.programs import Loading, ModeSwitch, ProcessStarters
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Watch:
     seeders: dict[str, frozenset[str]]
     restorers: frozenset[str]
     draws: dict[str, list[DrawEntry]]
+    drawing_methods: frozenset[str]
+    """The last words of draws that are methods of an object: `shuffle` of `datasets.Dataset().shuffle`."""
     trainers: Trainers
     savers: Savers
     processes: ProcessStarters
@@ -52,7 +55,9 @@ class Watch:
     def of(cls, catalogue: Catalogue) -> Watch:
         programs, randomness = catalogue.programs, catalogue.randomness
         draws: dict[str, list[DrawEntry]] = {}
-        for entry in randomness.draw:
+        facts = (fact for library in catalogue.libraries for fact in library.fact if fact.gives)
+        engines = [DrawEntry(calls=one.gives, generator="engine", unless=one.unless_given) for one in facts]
+        for entry in (*randomness.draw, *engines):
             for call in entry.calls:
                 draws.setdefault(call, []).append(entry)
         return cls(
@@ -67,6 +72,7 @@ class Watch:
             {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
             frozenset(randomness.restorers),
             draws,
+            frozenset(call.rpartition(".")[2] for call in draws if "()." in call),
             Trainers(
                 frozenset(randomness.trainers),
                 frozenset(randomness.seeding_trainers),

@@ -1,4 +1,4 @@
-"""Processes that a program starts anew: what it seeds in its first process does not reach them."""
+"""Processes that a program starts: what it seeds in its first process does not reach them, or not all of it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from dataclasses import dataclass
 
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.randomness.draws import Draw
+from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 from torchlint.project.randomness import Randomness
+
+_REPLACED = "random"
+"""The generator that Python seeds anew in a worker process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +47,36 @@ def _randomness_of(program: Program, edge: Edge, project: Project) -> Randomness
     reached = project.programs.calls.reached([(path, ""), (path, symbol)])
     entry = dataclasses.replace(program.entry, symbol=symbol)
     return project.randomness_of(Program(path, entry, reached, frozenset(file for file, _ in reached)))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerDraw:
+    """A draw from Python's `random` in worker processes, which seed it anew, and the call that runs it there."""
+
+    path: str
+    """The file of the call."""
+    edge: Edge
+    draw: Draw
+
+
+def worker_draws(program: Program, project: Project) -> Iterator[WorkerDraw]:
+    """The draws from Python's `random` in workers that nothing seeds there, of a program that seeds it elsewhere."""
+    calls, randomness = project.programs.calls, project.randomness_of(program)
+    if _REPLACED not in randomness.reached_generators:
+        return
+    ran = calls.run([(program.path, ""), (program.path, program.entry.symbol)])
+    seeding = {(one.path, one.symbol) for one in randomness.possible_seeds if _REPLACED in one.generators}
+    if not seeding <= ran:
+        return  # an initializer, perhaps
+    for path, symbol in sorted(ran):
+        for edge in (one for one in calls.edges_from((path, symbol)) if one.worker):
+            inside = calls.entered_by(edge)
+            drawn = [one for one in _draws(project, inside) if one.generator == _REPLACED]
+            if drawn and seeding.isdisjoint(calls.reached(inside)):
+                yield WorkerDraw(path, edge, drawn[0])
+
+
+def _draws(project: Project, places: frozenset[Symbol]) -> list[Draw]:
+    paths = {path for path, _ in places} & project.summaries.keys()
+    found = (draw for path in paths for draw in project.summaries[path].draws if (path, draw.symbol) in places)
+    return sorted(found, key=lambda draw: draw.place.location)

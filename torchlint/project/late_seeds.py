@@ -17,7 +17,7 @@ from torchlint.project.programs import Program
 
 _DEPTH = 4
 """Functions entered one after another: `main()` calls `train()`."""
-_STAYING = ("model", "split")
+_STAYING = ("model", "split", "rows")
 """What is made once, so that a later seed does not decide it."""
 
 
@@ -50,7 +50,8 @@ class SeedOrder:
         """`trainer_arguments` are calls that keep a seed for a trainer, which seeds when it is made itself."""
         self._calls = calls
         self._trainer_arguments = trainer_arguments
-        self._orders = [_Order(generator, calls, summaries, self._seeds_at_once) for generator in ("torch", "numpy")]
+        generators = ("torch", "numpy", "random")
+        self._orders = [_Order(generator, calls, summaries, self._seeds_at_once) for generator in generators]
 
     def _seeds_at_once(self, seed: SeedCall) -> bool:
         return not (seed.by_argument and seed.name in self._trainer_arguments)
@@ -90,7 +91,7 @@ class _Order:
                 if generator in seed.generators and counts(seed):
                     self._seeds[path, seed.symbol].append(seed)
             for draw in summary.draws:
-                if draw.generator == generator and draw.makes in _STAYING:
+                if draw.generator == generator and (draw.makes in _STAYING or draw.is_lasting):
                     self._draws[path, draw.symbol].append(draw)
 
     def is_all_that_seeds(self, program: Program, run: frozenset[Symbol], possible: Iterable[SeedCall]) -> bool:
@@ -107,9 +108,10 @@ class _Order:
         first = next((event for event in events if event.seed is not None), None)
         if first is None or first.seed is None or depth <= 0:
             return None
-        for event in events:
-            if event.draw is not None and event.seed is None and event.moment.dominates(first.moment):
-                return LateSeed(first.place, first.seed, event.draw)
+        earlier = (event for event in events if event.seed is None and event.moment.dominates(first.moment))
+        drawn = sorted((one.draw for one in earlier if one.draw is not None), key=lambda draw: draw.makes == "rows")
+        if drawn:
+            return LateSeed(first.place, first.seed, drawn[0])
         if first.draw is None or first.edge is None:
             return None
         path, _, qualname = first.edge.callee.partition("::")

@@ -18,6 +18,8 @@ from torchlint.project.call_graph import CallGraph, Symbol
 from torchlint.project.programs import Program
 from torchlint.project.trainings import parts_of_training, training_in, trainings_in
 
+ENGINE = "engine"
+"""In the place of a generator: what schedules batches as it goes, and no seed settles."""
 _WHOLE = re.compile(r"_?(?:main|run|start|launch|worker|entry)")
 """Beginnings of what the function is called that is a program: `main_worker`, `run_experiment`."""
 _LOADING = ("__getitem__", "__iter__", "__call__")
@@ -96,7 +98,12 @@ class Randomness:
         first: dict[str, SavedDraw] = {}
         for saved in self.saved:
             first.setdefault(saved.draw.generator, saved)
-        return tuple(saved for generator, saved in first.items() if generator not in self.seeded)
+        return tuple(saved for name, saved in first.items() if name not in self.seeded and name != ENGINE)
+
+    @property
+    def saved_of_engines(self) -> tuple[SavedDraw, ...]:
+        """What is saved of the results of engines for inference."""
+        return tuple(saved for saved in self.saved if saved.draw.generator == ENGINE)
 
 
 def randomness_of(

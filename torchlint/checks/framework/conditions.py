@@ -13,7 +13,7 @@ from torchlint.catalogue.detection import Condition
 from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Asked, GivenByCalls
 from torchlint.facts.calls import called_at, callers
-from torchlint.facts.constants import display_of, usual_values
+from torchlint.facts.constants import display_of, entry_value, usual_values
 from torchlint.facts.control.conditions import conditions_on
 from torchlint.facts.definitions import definitions_of, only_end
 from torchlint.facts.ends import Definition, Parameter, Through
@@ -139,7 +139,7 @@ def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition,
         given = None if is_literal_none(given) else given
         return Answer.YES if (given is not None) == condition.given else Answer.NO
     if condition.excludes is not None or condition.length is not None:
-        return _narrowed(facts, given, condition, scope, hidden=hidden)
+        return _narrowed(facts, call, given, condition, scope, hidden=hidden)
     if condition.element is not None:
         element = None if given is None else element_of(facts, given, scope)
         return Answer.YES if element in (None, condition.element) else Answer.NO
@@ -149,20 +149,35 @@ def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition,
         return _names_fit(facts, given, condition, scope)
     if condition.not_all is not None and given is not None:
         return _differs(facts, given, condition.not_all, scope)
-    if given is not None:
-        return _test(facts.value(given, scope), condition)
+    values = _values(facts, call, condition, given, scope)
+    if values is not None:
+        return _test(values, condition)
     if hidden or condition.default is msgspec.UNSET:
         return Answer.NO
     return _test(Values((condition.default,), complete=True), condition)
 
 
-def _narrowed(facts: FileFacts, given: ast.expr | None, condition: Condition, scope: int, *, hidden: bool) -> Answer:
+def _values(
+    facts: FileFacts, call: ast.Call, condition: Condition, given: ast.expr | None, scope: int
+) -> Values | None:
+    """What an argument may be, or the entry of one (`options.mode`); also in a `**mapping` that the file shows."""
+    name, *keys = condition.argument.split(".")
+    if given is not None:
+        return entry_value(facts, given, keys, scope) if keys else facts.value(given, scope)
+    spread = (keyword.value for keyword in call.keywords if keyword.arg is None)
+    shown = (entry_value(facts, mapping, (name, *keys), scope) for mapping in spread)
+    return next((values for values in shown if values.constants), None)
+
+
+def _narrowed(
+    facts: FileFacts, call: ast.Call, given: ast.expr | None, condition: Condition, scope: int, *, hidden: bool
+) -> Answer:
     """The conditions that an argument passes unless it is known to be otherwise."""
     if condition.length is not None:
         known = isinstance(given, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in given.elts)
         return Answer.YES if not known or len(given.elts) == condition.length else Answer.NO  # type: ignore[union-attr]
-    if given is not None:
-        values = facts.value(given, scope)
+    values = _values(facts, call, condition, given, scope)
+    if values is not None:
         is_unwanted = values.is_known and set(values.constants) <= set(condition.excludes or ())
     else:
         is_unwanted = not hidden and condition.default in (condition.excludes or ())
@@ -216,12 +231,13 @@ def _given(call: ast.Call, callee: Callee, condition: Condition) -> tuple[ast.ex
     for partial in callee.partial:  # outermost first: its keywords win, its positional arguments come later
         bound += len(partial.args) - 1
     own = None if position is None or position < bound else position - bound
-    given = argument_of(call, condition.argument, own)
+    name = condition.argument.partition(".")[0]
+    given = argument_of(call, name, own)
     hidden = may_be_hidden(call, own)
     for partial in callee.partial:
         if given is None:
             inner = None if position is None else position + 1  # the first argument of partial is the function
-            given = argument_of(partial, condition.argument, inner if len(callee.partial) == 1 else None)
+            given = argument_of(partial, name, inner if len(callee.partial) == 1 else None)
         hidden = hidden or may_be_hidden(partial, None)
     return given, hidden
 

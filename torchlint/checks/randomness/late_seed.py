@@ -6,14 +6,19 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from torchlint.checks.framework.registration import ProgramFinding, program_check
-from torchlint.diagnostics import Related
+from torchlint.diagnostics import Related, Severity
 from torchlint.facts.words import says
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 from torchlint.project.randomness import is_meant
 
 _CODE = "TL303"
-_MADE = {"model": "the model's weights were drawn", "split": "the data was split"}
+_MADE = {
+    "model": "the model's weights were drawn",
+    "split": "the data was split",
+    "order": "the data was shuffled",
+    "rows": "rows of the embedding were drawn",
+}
 
 
 @program_check(_CODE)
@@ -36,7 +41,9 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     unasked = {call for entry in project.catalogue.randomness.seeder if entry.unasked for call in entry.calls}
     values["seeder"] = late.seed.name.rpartition(".")[2]
     message = "trainer" if late.seed.name in unasked else "default"
-    yield ProgramFinding(_CODE, late.place, values, message, related=tuple(related))
+    # New rows start close to the mean of the others, and mostly stand for padding.
+    severity = Severity.INFO if late.draw.makes == "rows" else None
+    yield ProgramFinding(_CODE, late.place, values, message, severity=severity, related=tuple(related))
 
 
 def _is_for_results(path: str) -> bool:

@@ -16,7 +16,7 @@ from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.randomness import seeding
 from torchlint.checks.randomness.given_seeds import is_given
-from torchlint.checks.randomness.library_releases import by_release
+from torchlint.checks.randomness.library_releases import by_release, is_settled
 from torchlint.diagnostics import Confidence
 from torchlint.facts.constants import holds_call
 from torchlint.facts.entries import is_beside_training
@@ -48,9 +48,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     serves_torch = project.uses_torch(draft.path) or (fact.is_prepared and project.has_torch)
     if is_beside_training(draft.path) or not serves_torch:
         return None
-    if any(project.sets_variable(name, values) for name, values in fact.unless_set.items()):
-        return None
-    if fact.unless_called and project.texts.call(fact.unless_called):
+    if is_settled(project, fact):
         return None
     if draft.exits and project.flows.sink_of(draft.exits, seeding.Seeding) is not None:
         return None

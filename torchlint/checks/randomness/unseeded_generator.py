@@ -9,7 +9,7 @@ from torchlint.checks.framework.unseeded_programs import is_demonstration, place
 from torchlint.diagnostics import Related, Severity
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
-from torchlint.project.fresh_processes import unseeded_processes
+from torchlint.project.fresh_processes import unseeded_processes, worker_draws
 from torchlint.project.index import Project
 from torchlint.project.options import why_never
 from torchlint.project.placing import place_leading_to, place_of_call
@@ -42,7 +42,7 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
             place = place_of_seed(program, unseeded, randomness.training, project)
             yield ProgramFinding(_CODE, place, values, message, related=related)
         else:
-            spawned = list(_spawned(program, project, randomness))
+            spawned = [*_spawned(program, project, randomness), *_in_workers(program, project)]
             yield from spawned or _on_demand(program, project, randomness)
 
 
@@ -73,6 +73,20 @@ def _spawned(program: Program, project: Project, parent: Randomness) -> Iterator
         values |= {"starter": process.edge.starter, "started": process.edge.callee.rpartition("::")[2]}
         place = place_of_call(process.path, process.edge, program, project)
         yield ProgramFinding(_CODE, place, values, "spawned", related=tuple(_related(parent)))
+
+
+def _in_workers(program: Program, project: Project) -> Iterator[ProgramFinding]:
+    """What is said of draws from `random` in worker processes, which seed it anew."""
+    found = next(worker_draws(program, project), None)
+    if found is not None:
+        values = {"drawn": _called(found.draw), "starter": found.edge.worker}
+        values |= {"started": found.edge.callee.rpartition("::")[2]}
+        place = place_of_call(found.path, found.edge, program, project)
+        related = (Related(found.draw.place.location, "draws from random, in a worker"),)
+        if found.edge.is_cached:
+            yield ProgramFinding(_CODE, place, values, "workers_cached", severity=Severity.INFO, related=related)
+        else:
+            yield ProgramFinding(_CODE, place, values, "workers", related=related)
 
 
 def _saved(program: Program, project: Project, randomness: Randomness) -> Iterator[ProgramFinding]:

@@ -35,11 +35,14 @@ _RESTORING = frozenset(
         "detectron2.checkpoint.DetectionCheckpointer().resume_or_load",
         "timm.models.resume_checkpoint",
         "timm.models.helpers.resume_checkpoint",
+        "torch.distributed.checkpoint.state_dict.set_optimizer_state_dict",
+        "torch.distributed.checkpoint.state_dict.set_state_dict",
     }
 )
 """Calls that restore what they, or a checkpointer, are given, and no random generator.
 
-fvcore 0.1.5, checkpoint.py (detectron2's derives from it); timm 1.0.31, models/_helpers.py `resume_checkpoint`.
+fvcore 0.1.5, checkpoint.py (detectron2's derives from it); timm 1.0.31, models/_helpers.py `resume_checkpoint`;
+torch 2.13.0, distributed/checkpoint/state_dict.py.
 """
 _SAVING = re.compile(r"save|checkpoint|ckpt|store|dump|snapshot", re.IGNORECASE)
 _RESUMING = re.compile(r"resum|start_epoch|continue_tr|restart|load_last|last_epoch", re.IGNORECASE)

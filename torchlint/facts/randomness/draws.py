@@ -12,6 +12,7 @@ from torchlint.catalogue.load import load_generators
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import only_value
+from torchlint.facts.library_types import type_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
@@ -53,6 +54,8 @@ class Draw:
     """The full name of what is called."""
     makes: str
     """As in the registry: empty for values."""
+    is_lasting: bool = False
+    """Whether an order is drawn at once, and stays."""
     demands: tuple[Demand, ...] = ()
     """What has to be so for the call to run."""
 
@@ -62,25 +65,37 @@ def may_draw(word: str) -> bool:
     return word in load_generators().draws or _fills(word)
 
 
-def draw(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Sequence[DrawEntry]]) -> Draw | None:
-    """The draw that a call is for certain; None for one that decides nothing about a run's result."""
-    name = names.only
-    generator, makes = _generator(facts, site, name, table)
+def draw(
+    facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Sequence[DrawEntry]], methods: frozenset[str]
+) -> Draw | None:
+    """The draw that a call is for certain; None for one that decides nothing about a run's result.
+
+    `methods`: those of objects, by which some of the table draw.
+    """
+    name = names.only or _name_by_type(facts, site, methods)
+    entry = next((one for one in table.get(name or "", ()) if _draws(facts, site, one)), None)
+    generator = entry.generator if entry is not None else _filled(facts, site, name)
     if generator is None or is_incidental(facts, site):
         return None
+    makes, is_lasting = (entry.makes, entry.lasting) if entry is not None else ("", False)
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
     named, demands = name or method_called(site.node), demands_on(facts, site.statement, site.scope)
-    return Draw(generator, facts.path, facts.symbol_of(site), place, moment, named, makes, demands)
+    return Draw(generator, facts.path, facts.symbol_of(site), place, moment, named, makes, is_lasting, demands)
 
 
-def _generator(
-    facts: FileFacts, site: CallSite, name: str | None, table: Mapping[str, Sequence[DrawEntry]]
-) -> tuple[str | None, str]:
-    for entry in table.get(name or "", ()):
-        if _draws(facts, site, entry):
-            return entry.generator, entry.makes
+def _name_by_type(facts: FileFacts, site: CallSite, methods: frozenset[str]) -> str | None:
+    """The full name of a method, by the type of its receiver: `self.data.shuffle()`."""
+    function = site.node.func
+    if not isinstance(function, ast.Attribute) or function.attr not in methods:
+        return None
+    owner = type_of(facts, function.value, site.scope)
+    return None if owner is None else f"{owner}.{function.attr}"
+
+
+def _filled(facts: FileFacts, site: CallSite, name: str | None) -> str | None:
+    """The generator of `weight.normal_()`, where nothing tells whose method it is."""
     is_in_place = name is None and facts.imports_torch and _draws_in_place(site.node)
-    return ("torch" if is_in_place and argument_of(site.node, "generator", None) is None else None), ""
+    return "torch" if is_in_place and argument_of(site.node, "generator", None) is None else None
 
 
 def _draws_in_place(call: ast.Call) -> bool:
@@ -101,11 +116,13 @@ def _draws(facts: FileFacts, site: CallSite, entry: DrawEntry) -> bool:
     place = None if entry.only else entry.position
     if any(_is_given(facts, argument_of(said, name, place), site.scope) for name in entry.unless):
         return False
+    if entry.unless_off and facts.value(argument_of(said, entry.unless_off, None), site.scope).only(bool) is False:
+        return False
     if entry.with_any and all(argument_of(site.node, name, None) is None for name in entry.with_any):
         return False
     if not entry.only:
         return True
-    asked = argument_of(site.node, entry.only, entry.position)
+    asked = argument_of(said, entry.only, entry.position)
     return facts.value(asked, site.scope).only(bool) is True or _is_tested(facts, asked, site.scope)
 
 

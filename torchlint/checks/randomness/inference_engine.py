@@ -1,0 +1,45 @@
+"""TL506 inference-engine: a program keeps what an engine gave that schedules its batches as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.catalogue.libraries import Fact, Library
+from torchlint.checks.framework.registration import ProgramFinding, program_check
+from torchlint.checks.framework.unseeded_programs import is_demonstration
+from torchlint.checks.randomness.library_releases import is_settled
+from torchlint.diagnostics import Confidence, Related, Severity
+from torchlint.project.index import Project
+from torchlint.project.placing import place_leading_to
+from torchlint.project.programs import Program
+from torchlint.project.randomness import SavedDraw
+
+_CODE = "TL506"
+
+
+@program_check(_CODE)
+def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
+    """The first results of an engine that the program saves."""
+    for one in project.randomness_of(program).saved_of_engines:
+        library, fact = _fact(one.draw.name, project)
+        if is_demonstration(program, one.saved, project) or is_settled(project, fact):
+            continue
+        admitted, affected = project.releases_of(library, one.draw.path), library.affected(fact)
+        if admitted & affected and (project.has_torch or not fact.is_prepared):
+            yield _finding(one, fact, program, project, confidence=None if admitted <= affected else Confidence.LOW)
+
+
+def _fact(name: str, project: Project) -> tuple[Library, Fact]:
+    found = ((library, fact) for library in project.catalogue.libraries for fact in library.fact)
+    return next((library, fact) for library, fact in found if name in fact.gives)
+
+
+def _finding(
+    one: SavedDraw, fact: Fact, program: Program, project: Project, *, confidence: Confidence | None
+) -> ProgramFinding:
+    draw, saved = one.draw, one.saved
+    values = {"call": f"`{draw.name}`", "saved": f"`{saved.name}`", "what": fact.what, "fix": fact.fix}
+    place = place_leading_to((draw.path, draw.symbol), draw.place, program, project)
+    related = (Related(draw.place.location, "the engine answers"), Related(saved.place.location, "saves it"))
+    severity = Severity.INFO if fact.is_note else None
+    return ProgramFinding(_CODE, place, values, severity=severity, confidence=confidence, related=related)
