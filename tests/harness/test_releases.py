@@ -84,6 +84,7 @@ USES = {
     "topk_sort_ties": "torch.argsort(x)",
     "gather_backward": f"torch.gather(x, 0, {INDEX})",
     "index_select_backward": f"torch.index_select(x, 0, {INDEX})",
+    "embedding_few_rows": None,  # a note only
     "repeat_interleave_backward": "x.repeat_interleave(v, dim=0)",
     "as_strided_backward": "torch.as_strided(x, (3, 3), (1, 1))",
     "stft_frames": None,  # in losses alone
