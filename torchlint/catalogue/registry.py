@@ -39,7 +39,7 @@ class Spelling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     receiver: Receiver = "tensor"
     where: tuple[Condition, ...] = ()
     made_with: tuple[Condition, ...] = ()
-    """Of an instance that is called (`torch.nn.CTCLoss()`), or a function of it: conditions on what it was made with."""
+    """Of an instance that is called (`torch.nn.CTCLoss()`), or a function of it: conditions on its making."""
     input: str = ""
     """The argument (position 0) whose element type counts and whose gradient drives a backward-only function, `self`
     for a method or a subscript; empty for a module class."""
