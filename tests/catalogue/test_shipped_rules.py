@@ -68,7 +68,7 @@ CHECK_NAMES: dict[str, set[str]] = {
     "TL401": {"call", "use"},
     "TL402": {"what", "use"},
     "TL403": {"argument", "use", "spelling", "what", "fix"},
-    "TL404": {"call", "use"},
+    "TL404": {"call", "use", "spelling", "what", "fix"},
     "TL405": {"spelling"},
     "TL501": {"spelling", "drawn"},
     "TL502": {"spelling", "reading"},

@@ -10,7 +10,7 @@ from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.order.order_findings import in_files, judged_by, sink_places, sink_values
 from torchlint.checks.order.results import ResultsAnalysis
-from torchlint.checks.order.workers.collecting import collected
+from torchlint.checks.order.workers.collecting import collected, gathered, loop_around
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.order.analysis import started
@@ -21,6 +21,8 @@ _CODE = "TL404"
 _FUNCTIONS = frozenset({"concurrent.futures.as_completed", "asyncio.as_completed", "dask.distributed.as_completed"})
 _METHODS = frozenset({"imap_unordered", "map_unordered"})
 """Of the pools of multiprocessing, torch and Ray; nothing else has methods of these names."""
+_WAITING = frozenset({"ray.wait"})
+"""What is called again and again for the tasks that have finished since."""
 
 
 def _flow(facts: FileFacts, site: CallSite) -> Flow:
@@ -38,6 +40,16 @@ def _flow(facts: FileFacts, site: CallSite) -> Flow:
 def find(visit: Visit) -> Iterator[Finding]:
     """Tasks whose results are collected as they finish, and then used by their place."""
     flow = _flow(visit.facts, visit.site)
+    exits = in_files(flow)
+    if flow.sink is not None or exits:
+        values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(visit, flow)}
+        yield Finding(_CODE, visit.node, values, related=sink_places(flow), exits=exits)
+
+
+@check(codes=(_CODE,), triggers=Triggers(calls=_WAITING), judge=judged_by(ResultsAnalysis))
+def from_waiting(visit: Visit) -> Iterator[Finding]:
+    """Tasks whose results a loop collects as they finish, and which are then used by their place."""
+    flow = gathered(visit.facts, visit.site, loop_around(visit.facts, visit.site))
     exits = in_files(flow)
     if flow.sink is not None or exits:
         values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(visit, flow)}

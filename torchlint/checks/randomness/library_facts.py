@@ -17,7 +17,7 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.checks.randomness import seeding
 from torchlint.checks.randomness.given_seeds import is_given
 from torchlint.checks.randomness.library_releases import by_release, is_settled
-from torchlint.diagnostics import Confidence
+from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.constants import holds_call
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.file import FileFacts
@@ -72,7 +72,8 @@ def find(visit: Visit) -> Iterator[Finding]:
         values = {"spelling": spelling_of(visit), "what": fact.what, "fix": fact.fix, "fact": fact.id, "use": where}
         message = "library" if "library" in visit.catalogue.rules[fact.rule].messages else "default"
         confidence = None if answer is Answer.YES else Confidence.LOW
-        yield Finding(fact.rule, visit.node, values, message, confidence=confidence, exits=tuple(settled.exits))
+        severity, exits = Severity.INFO if fact.is_note else None, tuple(settled.exits)
+        yield Finding(fact.rule, visit.node, values, message, severity=severity, confidence=confidence, exits=exits)
 
 
 def _named(visit: Visit) -> Iterator[tuple[Library, Fact, Use]]:

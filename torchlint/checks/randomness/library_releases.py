@@ -22,4 +22,4 @@ def is_settled(project: Project, fact: Fact) -> bool:
     """Whether the project sets, calls or names what ends a fact."""
     is_set = any(project.sets_variable(name, values) for name, values in fact.unless_set.items())
     is_called = bool(fact.unless_called) and project.texts.call(fact.unless_called)
-    return is_set or is_called or any(project.texts.naming(word, project.summaries) for word in fact.unless_named)
+    return is_set or is_called or any(project.texts.say(word, project.summaries) for word in fact.unless_named)

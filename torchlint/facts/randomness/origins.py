@@ -22,6 +22,7 @@ from torchlint.facts.ends import Definition, Through
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.values import EACH
 from torchlint.facts.functions import is_plain, own_scope, returned_values, yielded_values
+from torchlint.facts.loops import gone_through, loops_of, place_in
 from torchlint.facts.memory.words import METADATA, only_describes
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
@@ -146,7 +147,8 @@ class Origins:
                 if binding.kind is BindingKind.PARAMETER:
                     self._given(name.id, owner, is_element=is_element)
                 else:
-                    self._bound(binding, is_element=is_element, keeping=keeping)
+                    value = binding.value or self._gone_through(name.id, owner.index, binding)
+                    self._bound(binding, value, is_element=is_element, keeping=keeping)
         self._changed(name, scope, is_element=is_element, keeping=keeping)
 
     def _attribute(self, attribute: ast.Attribute, scope: int, *, is_element: bool, keeping: ast.stmt | None) -> None:
@@ -172,15 +174,24 @@ class Origins:
                 for part in change.parts:
                     self.follow(part, change.scope, is_element=is_element, keeping=keeping)
 
-    def _bound(self, binding: Binding, *, is_element: bool, keeping: ast.stmt | None) -> None:
-        if binding.value is None or binding.kind not in (BindingKind.ASSIGN, BindingKind.ELEMENT, BindingKind.PART):
+    def _gone_through(self, name: str, owner: int, binding: Binding) -> ast.expr | None:
+        """What one name of several is an element of: `for prompt, output in zip(prompts, outputs)`."""
+        target, iterated = next(loops_of(self.facts, binding, owner, name), (None, None))
+        parts = None if target is None else place_in(target, name)
+        found = (
+            gone_through(self.facts, iterated, binding.scope, parts or ()) if isinstance(iterated, ast.Call) else None
+        )
+        return None if found is None else found[0]
+
+    def _bound(self, binding: Binding, value: ast.expr | None, *, is_element: bool, keeping: ast.stmt | None) -> None:
+        if value is None or binding.kind not in (BindingKind.ASSIGN, BindingKind.ELEMENT, BindingKind.PART):
             return
         statement = binding.statement
         if isinstance(statement, _LOOPS):
             is_element = not (keeping is not None and statement in ast.walk(keeping))
         elif statement is not None:
             self._tested(statement)
-        self.follow(binding.value, binding.scope, is_element=is_element, keeping=keeping)
+        self.follow(value, binding.scope, is_element=is_element, keeping=keeping)
 
     def _given(self, parameter: str, function: Scope, *, is_element: bool) -> None:
         """What the calls in this file give a parameter."""

@@ -40,12 +40,10 @@ def collected(facts: FileFacts) -> dict[ast.Call, Collected]:
         starts = filling.get(site.node, ())
         if not starts or not is_repeated(facts, site):
             continue
-        loop = (
-            None if comprehension_around(facts, site) is not None else next(loops_around(facts, site.statement), None)
-        )
+        loop = loop_around(facts, site)
         if any(start.repeats(facts, site.statement) for start in starts) or _starts_workers(facts, loop):
             continue  # one worker after another
-        flow = _flow(facts, site, loop)
+        flow = gathered(facts, site, loop)
         if flow.sink is not None or flow.exits:
             found[site.node] = Collected(site, loop, flow)
     return found
@@ -60,7 +58,13 @@ def _starts_workers(facts: FileFacts, loop: Loop | None) -> bool:
     )
 
 
-def _flow(facts: FileFacts, site: CallSite, loop: Loop | None) -> Flow:
+def loop_around(facts: FileFacts, site: CallSite) -> Loop | None:
+    """The loop that makes a call again and again; None where a comprehension does."""
+    return None if comprehension_around(facts, site) is not None else next(loops_around(facts, site.statement), None)
+
+
+def gathered(facts: FileFacts, site: CallSite, loop: Loop | None) -> Flow:
+    """What the order decides of what a loop or a comprehension puts together from the results of one call."""
     analysis = ResultsAnalysis(facts)
     around = comprehension_around(facts, site)
     if around is not None:
