@@ -18,7 +18,7 @@ from docs.tables import section, table  # noqa: E402
 from torchlint.catalogue import Catalogue, Rule, load_catalogue  # noqa: E402
 from torchlint.catalogue.registry import Operator  # noqa: E402
 from torchlint.catalogue.rules import Measured  # noqa: E402
-from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases  # noqa: E402
+from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases_of  # noqa: E402
 
 DOCS = ROOT / "docs"
 NOTE = "<!-- Written by docs/generate.py from rules/. Edit the TOML, then run it again. -->"
@@ -148,7 +148,7 @@ def operator_tables(operators: Sequence[Operator]) -> str:
         (
             operator.title,
             DEVICE_NAMES[row.device],
-            releases(row.range),
+            releases_of(row, operator),
             UNDER_MODE[row.under_mode],
             row.confidence,
             ", ".join(str(sources.index(source) + 1) for source in operator.sources),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from docs.tables import section, table
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.registry import Operator
-from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases, spelled, steadied_by, what_to_do
+from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases_of, spelled, steadied_by, what_to_do
 
 INTRODUCTION = """
 An operator is listed here if the same input does not always give the same bits, or if
@@ -70,7 +70,7 @@ def overview(listed: Sequence[Operator]) -> str:
             operator.library,
             operator.direction,
             DEVICE_NAMES[row.device],
-            releases(row.range),
+            releases_of(row, operator),
             UNDER_MODE[row.under_mode],
             row.confidence,
         )
@@ -96,7 +96,7 @@ def mismatches(listed: Sequence[Operator]) -> str:
 
 def entry(operator: Operator, catalogue: Catalogue) -> str:
     rows = [
-        (DEVICE_NAMES[row.device], releases(row.range), UNDER_MODE[row.under_mode], row.confidence)
+        (DEVICE_NAMES[row.device], releases_of(row, operator), UNDER_MODE[row.under_mode], row.confidence)
         for row in operator.row
     ]
     return "\n\n".join(

@@ -145,6 +145,28 @@ def test_a_malformed_operator_is_refused(copy: RulesCopy, old: str, new: str, fi
     assert field in str(caught.value)
 
 
+BROKEN_RELEASES = {
+    "a release that is not listed": (
+        'since = "1.6.0"',
+        'since = "1.6"',
+        "operator `causal_conv1d`: `releases` lacks 1.6",
+    ),
+    "a range that admits nothing": ('before = "1.6.0"', 'before = "1.0.0"', "allow no release"),
+    "rows that overlap in some releases": ('since = "1.6.0"', 'since = "1.5.4"', "leave a gap or overlap"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "field"), BROKEN_RELEASES.values(), ids=BROKEN_RELEASES)
+def test_rows_of_other_releases_than_the_library_has_are_refused(
+    copy: RulesCopy, old: str, new: str, field: str
+) -> None:
+    copy.replace("registry/operators/language_models.toml", old, new)
+    with pytest.raises(CatalogueError) as caught:
+        copy.load()
+    assert "language_models.toml" in str(caught.value)
+    assert field in str(caught.value)
+
+
 def test_an_operator_without_a_source_is_refused(copy: RulesCopy) -> None:
     copy.write("registry/operators/own.toml", OPERATOR)
     with pytest.raises(CatalogueError, match=r"own.toml: operator `own_kernel` names no source"):

@@ -32,7 +32,7 @@ NOTES = {
 PATTERN_NAMES = {"spelling", "name", "torch", "value"}
 REGISTRY_NAMES = {
     *("spelling", "name", "devices", "direction", "what_varies", "hint", "torch", "value", "place", "older"),
-    *("in_torch", "and_torch"),
+    *("in_torch", "and_torch", "library"),
     *("advice", "Advice"),
 }
 CHECK_NAMES: dict[str, set[str]] = {

@@ -84,6 +84,7 @@ USES = {
     "topk_sort_ties": "torch.argsort(x)",
     "gather_backward": f"torch.gather(x, 0, {INDEX})",
     "index_select_backward": f"torch.index_select(x, 0, {INDEX})",
+    "embedding_few_rows": None,  # a note only
     "repeat_interleave_backward": "x.repeat_interleave(v, dim=0)",
     "as_strided_backward": "torch.as_strided(x, (3, 3), (1, 1))",
     "stft_frames": None,  # in losses alone
@@ -154,3 +155,18 @@ def severity_at(diagnostic: Diagnostic | None) -> str | None:
     if diagnostic is None or "CPU" in diagnostic.message:
         return None
     return diagnostic.severity.name.lower()
+
+
+def test_older_releases_of_a_library_are_named(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch==2.13.0\ncausal-conv1d>=1.4\n")
+    (tmp_path / "torchlint.toml").write_text('min-confidence = "low"\ndeterminism = "on"\n')
+    net = tmp_path / "net.py"
+    net.write_text(
+        "from causal_conv1d import causal_conv1d_fn\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
+        "    def forward(self, x):\n        return causal_conv1d_fn(x, self.weight)\n"
+    )
+    (found,) = api.check_paths([net]).diagnostics
+    assert "also in determinism mode before causal-conv1d 1.6.0" in found.message
+    assert found.advice.startswith("Require a newer causal-conv1d, or else ")
+    assert found.fix is not None
+    assert found.fix.one == "require causal-conv1d 1.6.0 or newer"

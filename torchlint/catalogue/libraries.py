@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import msgspec
 
@@ -38,14 +39,29 @@ class Use(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
             raise ValueError("a `use` takes exactly one of `call` and `method`")
 
 
-class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What varies in a library, since and before which release, and what ends it."""
+class Releases(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Some releases of a library: from the first that is meant to the first that no longer is; empty is open."""
+
+    since: str = ""
+    before: str = ""
+
+    def among(self, releases: Sequence[str]) -> frozenset[str]:
+        """Those of all `releases` of the library, oldest first. Raises ValueError for a range that fits none."""
+        for release in filter(None, (self.since, self.before)):
+            if release not in releases:
+                raise ValueError(f"`releases` lacks {release}")
+        first = releases.index(self.since) if self.since else 0
+        last = releases.index(self.before) if self.before else len(releases)
+        if last <= first:
+            raise ValueError("`since` and `before` allow no release")
+        return frozenset(releases[first:last])
+
+
+class Fact(Releases, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What varies in a library, in which releases, and what ends it."""
 
     id: str
     rule: str
-    since: str = ""
-    before: str = ""
-    """The first release where it varies and the first where it no longer does; empty where that is not known to end."""
     use: tuple[Use, ...] = ()
     """Empty where a check of its own knows how it is written."""
     gives: tuple[str, ...] = ()
@@ -91,11 +107,10 @@ class Library(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         if len(set(self.releases)) < len(self.releases) or not self.releases:
             raise ValueError("`releases` are none, or one stands twice")
         for fact in self.fact:
-            for release in filter(None, (fact.since, fact.before)):
-                if release not in self.releases:
-                    raise ValueError(f"fact `{fact.id}`: `releases` lacks {release}")
-            if not self.affected(fact):
-                raise ValueError(f"fact `{fact.id}`: `since` and `before` allow no release")
+            try:
+                self.affected(fact)
+            except ValueError as error:
+                raise ValueError(f"fact `{fact.id}`: {error}") from error
 
     @functools.cached_property
     def import_name(self) -> str:
@@ -103,6 +118,4 @@ class Library(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     def affected(self, fact: Fact) -> frozenset[str]:
         """The releases where it varies."""
-        first = self.releases.index(fact.since) if fact.since else 0
-        last = self.releases.index(fact.before) if fact.before else len(self.releases)
-        return frozenset(self.releases[first:last])
+        return fact.among(self.releases)

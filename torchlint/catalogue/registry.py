@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from torchlint.catalogue.detection import Condition, ConfidenceName, Receiver
+from torchlint.catalogue.libraries import Releases
 from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, VersionRange, format_minor
 
 UnderMode = Literal["raises", "deterministic_alternative", "silent_nondeterministic", "always_deterministic"]
@@ -38,7 +39,7 @@ class Spelling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     receiver: Receiver = "tensor"
     where: tuple[Condition, ...] = ()
     made_with: tuple[Condition, ...] = ()
-    """Of an instance that is called (`torch.nn.CTCLoss()`): conditions on what it was made with."""
+    """Of an instance that is called (`torch.nn.CTCLoss()`), or a function of it: conditions on its making."""
     input: str = ""
     """The argument (position 0) whose element type counts and whose gradient drives a backward-only function, `self`
     for a method or a subscript; empty for a module class."""
@@ -117,8 +118,8 @@ class OperatorCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
         return bool(self.hint) and not (self.rank or self.repeated_indices or self.overlapping_windows or self.result)
 
 
-class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Behaviour on one device over one range of torch releases."""
+class Row(Releases, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Behaviour on one device over one range of torch releases, in some releases of the operator's library."""
 
     device: Device
     torch: str
@@ -130,9 +131,6 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """The mode raises whatever the condition says: the call is refused, not the case that varies."""
     any_type: bool = False
     """It raises for element types, too, for which nothing varies."""
-    since: str = ""
-    before: str = ""
-    """Of the operator's own library: the first release that behaves so, and the first that no longer does."""
 
     def __post_init__(self) -> None:
         VersionRange.parse(self.torch)
@@ -165,20 +163,23 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     title: str
     library: str = "torch"
     """The package that brings the operator."""
+    releases: tuple[str, ...] = ()
+    """The releases of `library` that were looked at, oldest first, where rows differ between them."""
     direction: Literal["forward", "backward", "both"]
     varies: str = ""
     """What varies, where it is not the result of the whole pass: `the indices of equal values`."""
     condition: OperatorCondition
     spelling: tuple[Spelling, ...]
     row: tuple[Row, ...]
-    releases: tuple[str, ...] = ()
-    """Of the library: those that were looked at, oldest first, where rows tell them apart."""
     models: tuple[str, ...] = ()
     """Of an operator that only explains: modules and functions of other libraries that make networks with it."""
     unless_within: tuple[Surroundings, ...] = ()
     """Context managers inside which it is steady."""
     unless_set: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """Environment variables that make it steady, and the values that do (none: any value)."""
+    """Environment variables that make it steady, and the values that do (none: any value).
+
+    With `releases`: in those where the determinism mode makes it so, too.
+    """
     unless_switched: dict[str, bool] = msgspec.field(default_factory=dict)
     """Switches of torch that make it steady, and the value that does."""
     aten: tuple[str, ...] = ()
@@ -193,26 +194,28 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     def __post_init__(self) -> None:
         if not self.sources:
             raise ValueError(f"operator `{self.id}` names no source")
-        for row in self.row:
-            for release in filter(None, (row.since, row.before)):
-                if release not in self.releases:
-                    raise ValueError(f"operator `{self.id}`: `releases` lacks {release}")
-        for device in dict.fromkeys(row.device for row in self.row):
-            for release in self.releases or ("",):
-                self._check_rows(device, release)
+        for release in self.releases or ("",):
+            rows = self._rows_of(release)
+            for device in dict.fromkeys(row.device for row in rows):
+                self._check_rows([row.range for row in rows if row.device == device], device)
 
-    def _check_rows(self, device: str, release: str) -> None:
-        rows = [row.range for row in self.row if row.device == device and self._is_of(row, release)]
-        for earlier, later in itertools.pairwise(rows):
+    def _check_rows(self, ranges: list[VersionRange], device: str) -> None:
+        for earlier, later in itertools.pairwise(ranges):
             if earlier.before is None or earlier.before != later.since:
                 raise ValueError(f"operator `{self.id}`: the rows for {device} leave a gap or overlap at `{later}`")
 
-    def _is_of(self, row: Row, release: str) -> bool:
-        if not (row.since or row.before):
-            return True
-        place = self.releases.index(release or self.releases[-1])
-        first = self.releases.index(row.since) if row.since else 0
-        return first <= place and (not row.before or place < self.releases.index(row.before))
+    def _rows_of(self, release: str) -> list[Row]:
+        try:
+            return [row for row in self.row if not release or release in row.among(self.releases)]
+        except ValueError as error:
+            raise ValueError(f"operator `{self.id}`: {error}") from error
+
+    def within(self, release: str) -> Operator:
+        """The same operator, as a release of its library has it; one without `releases` is the same in all."""
+        if not self.releases:
+            return self
+        rows = (msgspec.structs.replace(row, since="", before="") for row in self._rows_of(release))
+        return msgspec.structs.replace(self, releases=(release,), row=tuple(rows))
 
     @property
     def is_context(self) -> bool:
@@ -224,15 +227,15 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         """Whether the determinism mode has another kernel for it, on some device in some release."""
         return any(row.under_mode == "deterministic_alternative" for row in self.row)
 
-    def row_for(self, device: str, minor: Minor, release: str = "") -> Row | None:
-        """The row of a release of torch; before the mode began, where nobody read it, a guess from the mode's first.
+    def row_for(self, device: str, minor: Minor) -> Row | None:
+        """The row of a release; before the mode began, where nobody read the kernel, a guess from the mode's first.
 
-        `release`: of the operator's library, where its rows tell releases apart; else its newest.
+        Of several releases of the library the newest is meant.
         """
-        rows = (row for row in self.row if row.device in (device, "*") and self._is_of(row, release))
-        found = next((row for row in rows if minor in row.range), None)
+        rows = (row for row in self.row if not row.before)
+        found = next((row for row in rows if row.device in (device, "*") and minor in row.range), None)
         if found is None and minor < FIRST_WITH_MODE:
-            first = self.row_for(device, FIRST_WITH_MODE, release)
+            first = self.row_for(device, FIRST_WITH_MODE)
             return None if first is None else first.without_mode()
         return found
 
@@ -249,4 +252,4 @@ class OperatorTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     messages: dict[str, str]
     advice: dict[str, str]
     newer: str
-    """The fix of what concerns older releases alone, with `{newer}`: the release to require."""
+    """The fix of what concerns older releases alone, with `{newer}`: the package and the release to require."""

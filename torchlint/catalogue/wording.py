@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torchlint.catalogue.detection import Condition
-from torchlint.catalogue.registry import Operator, Spelling
+from torchlint.catalogue.registry import Operator, Row, Spelling
 from torchlint.catalogue.versions import VersionRange, format_minor
 
 DEVICE_NAMES = {"cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "cpu": "CPU", "*": "any device"}
@@ -62,6 +62,13 @@ def releases(span: VersionRange) -> str:
     if span.since:
         return f"{format_minor(span.since)} and later"
     return f"before {format_minor(span.before)}" if span.before else "every release"
+
+
+def releases_of(row: Row, operator: Operator) -> str:
+    """`2.3 and later`; of a library with rows by release also `1.13 and later, causal-conv1d before 1.6.0`."""
+    since, before = row.since and f"from {row.since}", row.before and f"before {row.before}"
+    span = " ".join(filter(None, (since, before)))
+    return f"{releases(row.range)}, {operator.library} {span}" if span else releases(row.range)
 
 
 def steadied_by(operator: Operator) -> list[str]:

@@ -89,7 +89,9 @@ def _record(operator: Operator, minor: Minor | None) -> dict[str, Any]:
 
     record: dict[str, Any] = msgspec.to_builtins(operator)
     if minor is not None:
-        record["under_mode"] = {row.device: row.under_mode for row in operator.row if minor in row.range}
+        record["under_mode"] = {
+            row.device: row.under_mode for row in operator.row if minor in row.range and not row.before
+        }
     return record
 
 
@@ -100,7 +102,7 @@ def _listing(found: Sequence[Operator], minor: Minor, catalogue: Catalogue) -> I
     yield f"With the determinism mode on, torch {format_minor(minor)}:"
     width = max(len(operator.id) for operator in found)
     for operator in found:
-        rows = [row for row in operator.row if minor in row.range]
+        rows = [row for row in operator.row if minor in row.range and not row.before]
         behaviour = ", ".join(f"{DEVICE_NAMES[row.device]} {_BRIEF[row.under_mode]}" for row in rows)
         code = operator.rule if operator.rule in catalogue.rules else "-"
         yield f"{code:<5}  {operator.id:<{width}}  {operator.direction:<8}  {behaviour or 'nothing known'}"
@@ -130,10 +132,15 @@ def _page(operator: Operator, minor: Minor | None, catalogue: Catalogue) -> Iter
 
 
 def _rows(operator: Operator, minor: Minor | None) -> Iterator[str]:
-    from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases
+    from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases_of
 
     cells = [
-        (DEVICE_NAMES[row.device], f"torch {releases(row.range)}", UNDER_MODE[row.under_mode], f"({row.confidence})")
+        (
+            DEVICE_NAMES[row.device],
+            f"torch {releases_of(row, operator)}",
+            UNDER_MODE[row.under_mode],
+            f"({row.confidence})",
+        )
         for row in operator.row
         if minor is None or minor in row.range
     ]

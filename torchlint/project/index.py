@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,6 @@ from typing import TypeVar
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.libraries import Library
-from torchlint.catalogue.registry import Operator
 from torchlint.catalogue.versions import FIRST_WITH_MODE, TorchTarget, VersionRange
 from torchlint.config import Settings
 from torchlint.facts.entries import is_test
@@ -139,12 +139,6 @@ class Project:
         packages = (library.package, *library.also_packaged_as)
         pins = next((pins for one in packages if (pins := self.manifests.pins(path, one)) is not None), None)
         return frozenset(library.releases) if pins is None else admitted(pins.specifiers, library.releases)
-
-    def newest_release(self, operator: Operator, path: str) -> str:
-        """The newest known release of an operator's library that a file may run on; empty where it does not matter."""
-        pins = self.manifests.pins(path, operator.library) if operator.releases else None
-        found = operator.releases if pins is None else admitted(pins.specifiers, operator.releases)
-        return next((one for one in reversed(operator.releases) if one in found), "")
 
     @functools.cached_property
     def programs(self) -> Programs:
@@ -361,9 +355,19 @@ class Project:
         return any(variable in call.sets and call.mode is not Mode.OFF for call in calls)
 
     def sets_variable(self, variable: str, values: Sequence[str]) -> bool:
-        """Whether something sets the variable: to one of these values (none given: any), or to one not known."""
+        """Whether something sets the variable: to one of these values (none given: any), or to one not known.
+
+        A list is such a value if all its entries are, whatever they are for: `allreduce:ring,tree;broadcast:ring`.
+        """
+        wanted = {value.lower() for value in values}
         found = [write.value for write in self.environment if write.name == variable]
-        is_set = any(value is None or not values or value in values for value in found)
+        is_set = any(
+            value is None
+            or not values
+            or value.lower() in wanted
+            or {entry.rpartition(":")[2] for entry in re.split("[,;]", value.lower())} <= wanted
+            for value in found
+        )
         return is_set or self.frameworks_set(variable)
 
     @functools.cached_property

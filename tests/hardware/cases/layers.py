@@ -36,6 +36,11 @@ def table(maker: Maker) -> Inputs:
     return {"weight": maker.floats(4, 32, grad=True), "index": maker.indices(4, maker.by_size(32, 1 << 15))}
 
 
+def segments(maker: Maker) -> Inputs:
+    """The segments of many pairs of sentences."""
+    return {"weight": maker.floats(2, 32, grad=True), "index": maker.indices(2, maker.by_size(128, 1 << 15))}
+
+
 def sequences(maker: Maker) -> Inputs:
     return {
         "x": maker.floats(maker.by_size(3, 24), 8, 16, grad=True),
@@ -81,6 +86,13 @@ CASES = (
             "F.embedding": lambda weight, index: functional.embedding(index, weight),
             "torch.embedding": lambda weight, index: torch.embedding(weight, index),
         },
+        backward=True,
+        repeats_index=True,
+    ),
+    Case(
+        id="embedding_few_rows",
+        make=segments,
+        calls={"F.embedding of two rows": lambda weight, index: functional.embedding(index, weight)},
         backward=True,
         repeats_index=True,
     ),

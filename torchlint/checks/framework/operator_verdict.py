@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from torchlint.catalogue.libraries import Library
 from torchlint.catalogue.registry import Operator, Row, UnderMode
 from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES
@@ -30,11 +31,6 @@ _MODE_RULE = "TL210"
 class _Use:
     operator: Operator
     holds: str
-    release: str
-    """Of the operator's library, where that matters."""
-
-    def row_for(self, device: str, torch: Minor) -> Row | None:
-        return self.operator.row_for(device, torch, self.release)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +65,57 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
         draft = dataclasses.replace(draft, confidence=draft.confidence if limit is Confidence.HIGH else limit)
     counting = [use for use in draft.operators if use.asked is None or is_given(draft.path, use.asked, project)]
     draft = dataclasses.replace(draft, related=(*draft.related, *handed_over(counting, project)))
-    named = [(project.catalogue.operator(use.id), use.holds) for use in counting]
-    uses = [_Use(operator, holds, project.newest_release(operator, draft.path)) for operator, holds in named]
-    uses = [use for use in uses if not is_set_steady(use.operator, project)]
-    releases = project.target_for(draft.path).releases
+    uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in counting]
     is_note = project.catalogue.rules[draft.code].severity == "info"
     for devices, most in (
         (project.devices_for(draft.path), Severity.INFO if is_note else Severity.ERROR),
         (("cpu",), Severity.INFO),
     ):
-        for release in reversed(releases):
-            behaviours = _behaviours(uses, release, devices, project.mode_for(draft.path).mode)
-            if behaviours:
-                older = "" if release == releases[-1] else f"on torch <= {format_minor(release)}"
-                judged = _decided(draft, project, behaviours, older=older, rows=_rows(uses, release, devices))
+        for newer, own in _by_library_release(uses, project, draft.path):
+            judged = _judged(draft, project, own, devices, newer)
+            if judged is not None:
                 assert judged.severity is not None
-                raises_on = _raises_on(uses, release, devices, releases) if judged.message == "alternative" else ""
-                fix = _fix(project, draft.path, judged.message, release, raises_on)
-                return dataclasses.replace(judged, severity=min(judged.severity, most), fix=fix)
+                return dataclasses.replace(judged, severity=min(judged.severity, most))
     return None
+
+
+def _judged(
+    draft: Draft, project: Project, uses: Sequence[_Use], devices: Sequence[str], newer_library: str
+) -> Draft | None:
+    """For the newest admitted torch on which something varies or raises; with a `newer_library` nothing does."""
+    releases = project.target_for(draft.path).releases
+    uses = [use for use in uses if not is_set_steady(use.operator, project)]
+    for release in reversed(releases):
+        behaviours = _behaviours(uses, release, devices, project.mode_for(draft.path).mode)
+        if behaviours:
+            newer = next((f"torch {format_minor(one)}" for one in releases if one > release), newer_library)
+            older = "" if release == releases[-1] else f"on torch <= {format_minor(release)}"
+            if newer_library:
+                older = f"before {newer_library}"
+                draft = dataclasses.replace(draft, confidence=Confidence.LOW)
+            rows = _rows(uses, release, devices)
+            judged = _decided(draft, project, behaviours, older=older, newer=newer, rows=rows)
+            raises_on = _raises_on(uses, release, devices, releases) if judged.message == "alternative" else ""
+            return dataclasses.replace(judged, fix=_fix(project, draft.path, judged.message, newer, raises_on))
+    return None
+
+
+def _by_library_release(uses: Sequence[_Use], project: Project, path: str) -> Iterator[tuple[str, list[_Use]]]:
+    """The uses as each admitted release of their library has them, from the newest, and which one is newer than it."""
+    newer, library = "", next((use.operator for use in uses if use.operator.releases), None)
+    if library is None:
+        yield newer, list(uses)
+        return
+    for release in admitted_of_library(library, project, path):
+        yield newer, [_Use(use.operator.within(release), use.holds) for use in uses]
+        newer = f"{library.library} {release}"
+
+
+def admitted_of_library(operator: Operator, project: Project, path: str) -> list[str]:
+    """The releases of its library that a file may run on, from the newest; the newest, where none is known."""
+    known = Library(package=operator.library, releases=operator.releases, fact=())
+    admitted = project.releases_of(known, path) or operator.releases[-1:]
+    return [release for release in reversed(operator.releases) if release in admitted]
 
 
 def _is_beside_training(draft: Draft, project: Project) -> bool:
@@ -103,11 +131,14 @@ def _is_beside_training(draft: Draft, project: Project) -> bool:
 
 def is_set_steady(operator: Operator, project: Project) -> bool:
     """Whether an environment variable that makes the operator steady is set somewhere in the project."""
-    return any(project.sets_variable(name, values) for name, values in operator.unless_set.items())
+    is_read = not operator.releases or operator.has_alternative
+    return is_read and any(project.sets_variable(name, values) for name, values in operator.unless_set.items())
 
 
 def _rows(uses: Sequence[_Use], release: Minor, devices: Sequence[str]) -> list[Row]:
-    found = (use.row_for(device, release) for use in uses if use.holds in ("yes", "hint") for device in devices)
+    found = (
+        use.operator.row_for(device, release) for use in uses if use.holds in ("yes", "hint") for device in devices
+    )
     return [row for row in found if row is not None]
 
 
@@ -116,7 +147,7 @@ def _behaviours(uses: Sequence[_Use], release: Minor, devices: Sequence[str], mo
 
 
 def _behaviour(use: _Use, device: str, release: Minor, mode: Mode) -> Iterator[_Behaviour]:
-    row = use.row_for(device, release)
+    row = use.operator.row_for(device, release)
     outcome = _outcome(row, mode) if row is not None else None
     if row is None or outcome is None:
         return
@@ -153,7 +184,7 @@ def _lower(severity: Severity) -> Severity:
 
 
 def _decided(
-    draft: Draft, project: Project, behaviours: Sequence[_Behaviour], *, older: str, rows: Sequence[Row]
+    draft: Draft, project: Project, behaviours: Sequence[_Behaviour], *, older: str, newer: str, rows: Sequence[Row]
 ) -> Draft:
     worst = max(behaviours, key=lambda behaviour: behaviour.severity)
     is_mixed = len({b.row.under_mode for b in behaviours}) > 1 or len(rows) > len(behaviours)
@@ -173,6 +204,7 @@ def _decided(
         "hint": worst.hint,
         **project.target_for(draft.path).words,
         "older": older,
+        "library": newer.partition(" ")[0],
         "place": _place(project, draft.path),
         "advice": advice,
         "Advice": f"{advice[:1].upper()}{advice[1:]}",
@@ -222,12 +254,11 @@ def _enumerated(words: list[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _fix(project: Project, path: str, variant: str, release: Minor, raises_on: str) -> Fix | None:
+def _fix(project: Project, path: str, variant: str, newer: str, raises_on: str) -> Fix | None:
     """The act that ends the finding, where it is another than its rule's; a library turns no mode on."""
     if variant.endswith("_older"):
-        newer = next(one for one in project.target_for(path).releases if one > release)
-        words = project.catalogue.newer_release.format(newer=format_minor(newer))
-        return Fix(f"torch {format_minor(newer)}", words, words)
+        words = project.catalogue.newer_release.format(newer=newer)
+        return Fix(newer, words, words)
     is_library = project.is_in_package(path) and not project.programs.has_own
     if variant not in ("alternative", "raises", "default") or is_library:
         return None

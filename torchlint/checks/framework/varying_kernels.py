@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torchlint.catalogue.registry import Operator
-from torchlint.checks.framework.operator_verdict import is_set_steady
+from torchlint.checks.framework.operator_verdict import admitted_of_library, is_set_steady
 from torchlint.diagnostics import Confidence
 from torchlint.facts.summary import OperatorCall
 from torchlint.project.beside_training import is_switched_off
@@ -39,6 +39,8 @@ def varying_kernels(program: Program, project: Project) -> list[OperatorCall]:
 
 def _varies(name: str, program: Program, project: Project) -> bool:
     operator = project.catalogue.operator(name)
+    if operator.releases:
+        operator = operator.within(admitted_of_library(operator, project, program.path)[0])
     if not (operator.unless_switched if operator.is_context else project.catalogue.rules[operator.rule].default):
         return False
     return _can_be_ended(operator, program, project) and not (

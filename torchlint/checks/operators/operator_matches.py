@@ -14,8 +14,8 @@ from torchlint.checks.operators.operator_conditions import Holds, Use, asked_of_
 from torchlint.facts.callees import names_called
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.conditions import mutually_exclusive
-from torchlint.facts.definitions import only_end, seen_values
-from torchlint.facts.ends import Through
+from torchlint.facts.definitions import definitions_of, only_end, seen_values
+from torchlint.facts.ends import Definition, Through
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
@@ -141,13 +141,23 @@ def _asked(
 def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, name: str, scope: int) -> Answer:
     """Whether the arguments of an instance's constructors meet the conditions on them; no, where none is seen.
 
-    `name` is the class it is taken for, out of those that it may be of.
+    `name` is the class it is taken for, out of those that it may be of, or a function of what a call gave (`made().f`).
     """
-    own = {one: where for one, where in _constructors(facts, instance, scope) if facts.names(one, where).only == name}
+    owner, is_function, _ = name.partition("().")
+    maker = f"{owner}()" if is_function else name
+    made_by = _owners(facts, instance, scope) if is_function else _constructors(facts, instance, scope)
+    own = {one: where for one, where in made_by if facts.names(one, where).only == maker}
     called = facts.index.statement_of(instance)
     own = {one: at for one, at in own.items() if not mutually_exclusive(facts, facts.index.statement_of(one), called)}
     answers = (holds(facts, made, Callee(""), spelling.made_with, where) for made, where in own.items())
     return min(answers, default=Answer.NO)
+
+
+def _owners(facts: FileFacts, function: ast.expr, scope: int) -> Iterator[tuple[ast.Call, int]]:
+    """The calls that give what a function belongs to: `get_kernel("flash-attn3")` for `kernel.flash_attn_func`."""
+    for one in definitions_of(facts, function, scope, _FOLLOWED):
+        if isinstance(one, Definition) and isinstance(one.node, ast.Call):
+            yield one.node, one.scope
 
 
 def _constructors(
