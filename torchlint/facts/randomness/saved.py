@@ -104,7 +104,7 @@ def saved_results(
         for part in _written(site.node, entry):
             origins.follow(part, site.scope, keeping=block)
         if origins.draws or origins.callees:
-            name = names.only or method_called(site.node)
+            name = method_called(site.node) if names.of_project else names.only or method_called(site.node)
             found = Drawn(facts.symbol_of(site), tuple(origins.draws), tuple(origins.callees))
             yield Saved(facts.path, found, place_of(facts, site.node, site.statement), name)
 
