@@ -9,7 +9,7 @@ from torchlint.audit.page import Light, Line, Section, Spot
 from torchlint.diagnostics import Location
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
-from torchlint.project.fresh_processes import unseeded_processes
+from torchlint.project.fresh_processes import unseeded_processes, worker_draws
 from torchlint.project.options import why_never
 
 _UNSEEDED = "TL301"
@@ -54,6 +54,7 @@ class _Generators:
         self._possible = [seed for seed in self._randomness.possible_seeds if seed not in sure]
         processes = unseeded_processes(program, project)
         self._unseeded_in_processes = {draw.generator for process in processes for draw in process.unseeded}
+        self._worker = next(worker_draws(program, project), None)
         self._finding = next(iter(material.findings({_UNSEEDED})), None)
 
     def lines(self) -> Iterator[Line]:
@@ -68,6 +69,10 @@ class _Generators:
         sure = [seed for seed in seeds if seed.name in self._known]
         perhaps = seeds or [seed for seed in self._possible if generator in seed.generators]
         label = _NAMES[generator]
+        if generator == "random" and self._worker is not None:
+            text = f"seeded by {_callers(sure)}, but `{self._worker.edge.worker}` draws in workers, which seed it anew"
+            light = Light.AMBER if self._worker.edge.is_cached else Light.RED
+            return self._told(label, text, light, self._places(sure, self._worker.draw))
         if draw is None:
             return self._undrawn(label, seeds)
         if sure and generator in self._unseeded_in_processes:
