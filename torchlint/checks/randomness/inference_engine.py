@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchlint.catalogue.libraries import Fact, Library
 from torchlint.checks.framework.registration import ProgramFinding, program_check
 from torchlint.checks.framework.unseeded_programs import is_demonstration
-from torchlint.checks.randomness.library_releases import is_settled
+from torchlint.checks.randomness.library_releases import certainty, is_settled
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.project.index import Project
 from torchlint.project.placing import place_leading_to
@@ -24,9 +24,9 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
         library, fact = _fact(one.draw.name, project)
         if is_demonstration(program, one.saved, project) or is_settled(project, fact):
             continue
-        admitted, affected = project.releases_of(library, one.draw.path), library.affected(fact)
-        if admitted & affected and (project.has_torch or not fact.is_prepared):
-            yield _finding(one, fact, program, project, confidence=None if admitted <= affected else Confidence.LOW)
+        found = certainty(project, one.draw.path, library, fact)
+        if found is not None and (project.has_torch or not fact.is_prepared):
+            yield _finding(one, fact, program, project, confidence=found if found is Confidence.LOW else None)
 
 
 def _fact(name: str, project: Project) -> tuple[Library, Fact]:

@@ -10,12 +10,20 @@ from torchlint.diagnostics import Confidence
 from torchlint.project.index import Project
 
 
-def by_release(draft: Draft, project: Project, library: Library, fact: Fact) -> Draft | None:
-    """Silent where only releases are admitted that do not vary, a guess where others are admitted as well."""
-    admitted, affected = project.releases_of(library, draft.path), library.affected(fact)
+def certainty(project: Project, path: str, library: Library, fact: Fact) -> Confidence | None:
+    """None where only releases are admitted that do not vary, low where others are admitted as well."""
+    admitted, affected = project.releases_of(library, path), library.affected(fact)
     if not admitted & affected:
         return None
-    return draft if admitted <= affected else dataclasses.replace(draft, confidence=Confidence.LOW)
+    return Confidence.HIGH if admitted <= affected else Confidence.LOW
+
+
+def by_release(draft: Draft, project: Project, library: Library, fact: Fact) -> Draft | None:
+    """Silent where only releases are admitted that do not vary, a guess where others are admitted as well."""
+    found = certainty(project, draft.path, library, fact)
+    if found is None:
+        return None
+    return dataclasses.replace(draft, confidence=found) if found is Confidence.LOW else draft
 
 
 def is_settled(project: Project, fact: Fact) -> bool:
