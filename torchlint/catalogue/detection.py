@@ -70,6 +70,11 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         if self.matches is not None:
             re.compile(self.matches)
 
+    @property
+    def is_of_constants(self) -> bool:
+        """Whether it is a claim about the constant that the argument is."""
+        return any(one is not None for one in (self.equals, self.not_equals, self.matches))
+
 
 class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One shape of code that a rule reports.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import definitions_of, only_value
 from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter, Through
-from torchlint.facts.flow.values import Field, Item
+from torchlint.facts.flow.values import Content, Field, Item
 from torchlint.facts.options.declared import command_defaults, held_default, untouched_defaults
 from torchlint.facts.values import Constant, Values
 
@@ -31,10 +31,14 @@ def value_of(
 
 
 def entry_value(facts: FileFacts, mapping: ast.expr, keys: Iterable[str], scope: int) -> Values:
-    """The constants that an entry of a mapping may be: `kwargs["mode"]` after `kwargs = {"mode": "sum"}`."""
-    parts = tuple(Item(key) for key in keys)
-    ends = definitions_of(facts, mapping, scope, Through.CONTENTS, parts)
-    return _either(end_value(facts, one, Through.CONTENTS) for one in ends)
+    """The constants that an entry of a mapping, or an attribute of an object, may be.
+
+    `kwargs["mode"]` after `kwargs = {"mode": "sum"}`, `config.mode` after `config.mode = "sum"`.
+    """
+    keys = tuple(keys)
+    read = (definitions_of(facts, mapping, scope, Through.CONTENTS, tuple(map(step, keys))) for step in (Item, Field))
+    found = (_either(end_value(facts, one, Through.CONTENTS) for one in ends) for ends in read)
+    return next((values for values in found if values.constants), UNKNOWN)
 
 
 def usual_values(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[Constant, ...]:
@@ -50,16 +54,22 @@ def usual_value(facts: FileFacts, one: End) -> Values:
 
 def _by_option(facts: FileFacts, one: End) -> tuple[Constant, ...]:
     """The default of `args.mode`, of a command's parameter, or of a field that says it by a call."""
-    if one is None or len(one.parts) > 1:
+    parts = () if one is None else tuple(part for part in one.parts if not _is_place(part))
+    if one is None or len(parts) > 1 or (one.parts and not parts):
         return ()
     is_call = isinstance(one, Definition) and isinstance(one.node, ast.Call)
-    if one.parts:
-        field = one.parts[0]
+    if parts:
+        field = parts[0]
         is_read = isinstance(field, Field) and (is_call or isinstance(one, Parameter))
         return untouched_defaults(facts, field.name) if is_read else ()  # type: ignore[union-attr]
     if isinstance(one, Parameter):
         return command_defaults(facts, one.function, one.name)
     return held_default(facts, one.node, one.scope) if is_call else ()
+
+
+def _is_place(part: Content) -> bool:
+    """Whether a step goes to one of several results: `model_args, data_args = parser.parse_args_into_dataclasses()`."""
+    return isinstance(part, Item) and isinstance(part.key, int)
 
 
 def end_value(facts: FileFacts, one: End, through: Through = Through.NOTHING, depth: int = 8) -> Values:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import yaml
 
 SUFFIXES = (".yaml", ".yml")
+_JSON = ".json"
 _LARGEST = 100_000
 """Bytes. What is larger is data, not a configuration, and PyYAML takes a second for five times as much."""
 _INTEGER = "tag:yaml.org,2002:int"
@@ -41,7 +43,7 @@ class ConfiguredSeed:
 
 
 class ConfigurationFiles:
-    """The YAML files among `files`, all below `root`."""
+    """The YAML files among `files`, and the JSON files that code names; all below `root`."""
 
     def __init__(self, root: Path, files: Sequence[Path]) -> None:
         self._root = root
@@ -55,11 +57,11 @@ class ConfigurationFiles:
             if file is not None:
                 yield from seeds_in(self._text(file), shown_path(self._root, file))
 
-    def values_of(self, value: ConfiguredValue, path: str) -> list[str]:
-        """The text that an entry holds in each of the files that `path` may load it from; a number is no text."""
+    def values_of(self, value: ConfiguredValue, path: str) -> list[Constant]:
+        """The text or the truth value that an entry is in each of the files that `path` may load it from."""
         files = (self._file(given, path, is_beside=False) for given in value.paths)
-        found = (text_of(self._text(file), value.keys) for file in files if file is not None)
-        return [text for text in found if text is not None]
+        found = (entry_in(file, self._text(file), value.keys) for file in files if file is not None)
+        return [one for one in found if one is not None]
 
     def defaults_of(self, name: str, configuration: Configuration, path: str) -> Iterator[Constant]:
         """What the files that `path` loads as this configuration give a key of this name, at whatever depth."""
@@ -89,8 +91,14 @@ class ConfigurationFiles:
         while folder and not is_beside:
             folder = posixpath.dirname(folder)
             folders.append(folder)
-        meant = {posixpath.normpath(posixpath.join(one, given)) for one in folders} & self._paths
-        return meant.pop() if len(meant) == 1 else None
+        meant = {posixpath.normpath(posixpath.join(one, given)) for one in folders}
+        found = {one for one in meant if one in self._paths or self._is_of_json(one)}
+        return found.pop() if len(found) == 1 else None
+
+    def _is_of_json(self, path: str) -> bool:
+        """Whether a path is of a JSON file of the project: most of those hold data, so none is looked for."""
+        is_below = not path.startswith(("/", "../"))
+        return is_below and path.endswith(_JSON) and (self._root / path).is_file()
 
     def _text(self, path: str) -> str:
         if path not in self._texts:
@@ -123,13 +131,25 @@ def _constant(node: yaml.Node) -> Constant:
     return None if node.tag == _NULL else str(node.value)
 
 
-def text_of(text: str, keys: Sequence[str]) -> str | None:
-    """The text under some keys of a YAML document; None for what is no text, such as a number."""
+def entry_in(path: str, text: str, keys: Sequence[str]) -> str | bool | None:
+    """The text or the truth value under some keys of a YAML or JSON document; None for all else, such as a number."""
+    if path.endswith(_JSON):
+        return _entry_of_json(text, keys)
     node = document_of(text)
     for key in keys:
         entries = node.value if node is not None and node.id == "mapping" else ()
         node = next((value for name, value in entries if name.value == key), None)
-    return str(node.value) if node is not None and node.tag == _TEXT else None
+    return _constant(node) if node is not None and node.tag in (_TEXT, _BOOLEAN) else None  # type: ignore[return-value]
+
+
+def _entry_of_json(text: str, keys: Sequence[str]) -> str | bool | None:
+    try:
+        entry = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    for key in keys:
+        entry = entry.get(key) if isinstance(entry, dict) else None
+    return entry if isinstance(entry, str | bool) else None
 
 
 def seeds_in(text: str, shown: str) -> tuple[ConfiguredSeed, ...]:

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 from torchlint.catalogue.registry import Spelling
-from torchlint.checks.framework.conditions import Answer, holds
+from torchlint.checks.framework.conditions import Answer, holds, meets
 from torchlint.checks.framework.drafts import Asked, AskedCallee, AskedTensor, GivenByCalls, OperatorUse
 from torchlint.diagnostics import Location, Related
 from torchlint.facts.call_edges import Argument
@@ -41,7 +41,9 @@ def is_given(path: str, asked: Asked | AskedTensor | AskedCallee, project: Proje
         given = [constant for values in found if values is not None for constant in values.constants]
     else:
         given = project.configuration_files.values_of(source, path)
-    return asked.is_met_by(given)
+    if asked.is_usual and not given:
+        return True
+    return any(asked.is_usual if one is ... else meets(one, asked.condition) for one in given)
 
 
 def constants_of(origin: Origin, project: Project) -> Iterator[Values | None]:

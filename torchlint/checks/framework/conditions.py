@@ -15,7 +15,7 @@ from torchlint.checks.framework.drafts import Asked, GivenByCalls
 from torchlint.facts.calls import called_at, callers
 from torchlint.facts.constants import display_of, entry_value, usual_values
 from torchlint.facts.control.conditions import conditions_on
-from torchlint.facts.definitions import definitions_of, only_end
+from torchlint.facts.definitions import definitions_of, only_end, only_value
 from torchlint.facts.ends import Definition, Parameter, Through
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import UNKNOWN, Callee
@@ -51,14 +51,13 @@ def holds_by_default(
     answers = []
     for condition in conditions:
         answer = _one(facts, call, callee, condition, scope)
-        tested = condition.equals, condition.not_equals, condition.matches
-        if answer < Answer.LIKELY and any(one is not None for one in tested):
+        if answer < Answer.LIKELY and condition.is_of_constants:
             given, _ = _given(call, callee, condition)
             usual = () if given is None else usual_values(facts, given, scope)
             # One that only some branch writes out stays a maybe: which branch runs is not known.
             written = facts.value(given, scope).constants if answer is Answer.MAYBE else ()
             told = (one for one in usual if one not in written)
-            is_met = any(_meets(one, condition) and _is_left(facts, call, given, one) for one in told)  # type: ignore[arg-type]
+            is_met = any(meets(one, condition) and _is_left(facts, call, given, one) for one in told)  # type: ignore[arg-type]
             answer = Answer.LIKELY if is_met else answer
         answers.append(answer)
     return min(answers, default=Answer.YES)
@@ -78,13 +77,13 @@ def asked_elsewhere(
     open_ones = [one for one in conditions if _one(facts, call, callee, one, scope) is not Answer.YES]
     condition = open_ones[0] if len(open_ones) == 1 else None
     given = None if condition is None else _given(call, callee, condition)[0]
-    if condition is None or given is None or (condition.equals is None and condition.not_equals is None):
+    if condition is None or given is None or not condition.is_of_constants:
         return None
-    source = _source(facts, given, scope)
-    values, are_wanted = (condition.equals or condition.not_equals or ()), condition.equals is not None
-    if are_wanted and not any(_is_left(facts, call, given, one) for one in values):
+    if condition.equals and not any(_is_left(facts, call, given, one) for one in condition.equals):
         return None
-    return None if source is None else Asked(source, values, are_wanted)
+    keys = tuple(condition.argument.split(".")[1:])
+    source = _loaded(facts, given, keys, scope) if keys else _source(facts, given, scope)
+    return None if source is None else Asked(source, condition)
 
 
 def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | ConfiguredValue | Origin | None:
@@ -99,6 +98,15 @@ def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | Con
     is_whole = isinstance(only, Definition) and not only.parts
     configured = configured_value(facts, only.node, only.scope) if is_whole else None  # type: ignore[union-attr]
     return configured or beyond(facts, only_end(facts, given, scope, Through.RESULTS | Through.CONTENTS))
+
+
+def _loaded(facts: FileFacts, given: ast.expr, keys: tuple[str, ...], scope: int) -> ConfiguredValue | None:
+    """The entry of a configuration that a library is given, or that it loads from a file of this name."""
+    path = facts.value(given, scope).text
+    if path is not None:
+        return ConfiguredValue((path,), keys)
+    value, where = only_value(facts, given, scope, Through.RESULTS)
+    return None if value is None else configured_value(facts, value, where, keys)
 
 
 def _only_given(facts: FileFacts, given: ast.expr, scope: int) -> Parameter | None:
@@ -128,7 +136,7 @@ def is_always_met(
         for conditions in alternatives
         if holds(facts, call, callee, [one for one in conditions if one.argument != argument], scope) is Answer.YES
     ]
-    return all(any(all(_meets(value, one) for one in own) for own in fitting) for value in values.constants)
+    return all(any(all(meets(value, one) for one in own) for own in fitting) for value in values.constants)
 
 
 def _one(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition, scope: int) -> Answer:
@@ -243,13 +251,14 @@ def _given(call: ast.Call, callee: Callee, condition: Condition) -> tuple[ast.ex
 
 
 def _test(values: Values, condition: Condition) -> Answer:
-    results = {_meets(constant, condition) for constant in values.constants}
+    results = {meets(constant, condition) for constant in values.constants}
     if True not in results:
         return Answer.NO
     return Answer.YES if values.complete and results == {True} else Answer.MAYBE
 
 
-def _meets(constant: Constant, condition: Condition) -> bool:
+def meets(constant: Constant, condition: Condition) -> bool:
+    """Whether a constant is what a condition on constants asks for: `"sum"` of `equals = ["sum", "mean"]`."""
     if condition.matches is not None:
         return isinstance(constant, str) and re.search(condition.matches, constant) is not None
     if condition.equals is not None:

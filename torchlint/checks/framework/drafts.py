@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from torchlint.catalogue.detection import Condition
 from torchlint.diagnostics import Confidence, Fix, Location, Related, Severity
-from torchlint.facts.call_edges import Argument
 from torchlint.facts.differentiation import Passage
 from torchlint.facts.flow.values import Exit
 from torchlint.facts.options.configurations import ConfiguredValue
 from torchlint.facts.options.demands import Demand
 from torchlint.facts.origins import Origin
-from torchlint.facts.values import Constant, same_constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +31,9 @@ class Asked:
     """What a value that the file does not show must be for a use to count."""
 
     source: GivenByCalls | ConfiguredValue | Origin
-    values: tuple[Constant, ...]
-    are_wanted: bool = True
-    """False where every value counts but these."""
+    condition: Condition
     is_usual: bool = False
-    """The parameter is one of them unless a caller says otherwise: the use counts unless all calls do."""
-
-    def is_met_by(self, given: Sequence[Argument]) -> bool:
-        """Whether what calls, or a configuration, give makes the use count."""
-        if self.is_usual and not given:
-            return True
-        return any(self.is_usual if one is ... else self._counts(one) for one in given)
-
-    def _counts(self, constant: Constant) -> bool:
-        return any(same_constant(constant, value) for value in self.values) == self.are_wanted
+    """The parameter meets it unless a caller says otherwise: the use counts unless all calls do."""
 
 
 @dataclass(frozen=True, slots=True)

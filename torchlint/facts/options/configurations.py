@@ -29,6 +29,7 @@ _LOADERS = frozenset(
         "ruamel.yaml.YAML().load",
     }
 )
+_OF_JSON = frozenset({"json.load", "json.loads"})
 _WORDS = frozenset(name.rpartition(".")[2] for name in (*_LOADERS, _HYDRA))
 _OWN_LOADER = re.compile(r"conf|cfg|ya?ml|setting|param|opt", re.IGNORECASE)
 """In the name of a function of the project that may load one."""
@@ -65,16 +66,21 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredValue:
-    """An entry of a YAML file."""
+    """An entry of a YAML or JSON file."""
 
     paths: tuple[str, ...]
     """The files it may stand in."""
     keys: tuple[str, ...]
 
 
-def configured_value(facts: FileFacts, expression: ast.expr, scope: int) -> ConfiguredValue | None:
-    """The entry that `yaml.safe_load(open("net.yaml"))["head"]["mode"]` reads, also through names and attributes."""
-    keys: list[str] = []
+def configured_value(
+    facts: FileFacts, expression: ast.expr, scope: int, below: tuple[str, ...] = ()
+) -> ConfiguredValue | None:
+    """The entry that `yaml.safe_load(open("net.yaml"))["head"]["mode"]` reads, or one below it.
+
+    Also through names and attributes.
+    """
+    keys = list(reversed(below))
     while isinstance(expression, ast.Subscript | ast.Attribute):
         key = expression.attr if isinstance(expression, ast.Attribute) else facts.value(expression.slice, scope).text
         if key is None:
@@ -85,10 +91,11 @@ def configured_value(facts: FileFacts, expression: ast.expr, scope: int) -> Conf
         if value is None:
             return None
         expression = value
-    is_load = isinstance(expression, ast.Call) and facts.names(expression.func, scope).only in _LOADERS
+    loaders = _LOADERS | _OF_JSON
+    is_load = isinstance(expression, ast.Call) and facts.names(expression.func, scope).only in loaders
     if not isinstance(expression, ast.Call) or not is_load or not keys:
         return None
-    paths = _literal_paths(facts, _given_file(expression), scope, _LOADERS)
+    paths = _literal_paths(facts, _given_file(expression), scope, loaders)
     return ConfiguredValue(tuple(sorted(paths)), tuple(reversed(keys)))
 
 
@@ -132,8 +139,8 @@ def loaded_values(facts: FileFacts, call: ast.Call) -> list[Value]:
 
 
 def _given_file(call: ast.Call) -> ast.expr | None:
-    """What a loader gets: of PyYAML `stream`, of OmegaConf `file_`."""
-    return argument_of(call, "stream", 0) or argument_of(call, "file_", 0)
+    """What a loader gets: of PyYAML `stream`, of OmegaConf `file_`, of json `fp`."""
+    return argument_of(call, "stream", 0) or argument_of(call, "file_", 0) or argument_of(call, "fp", 0)
 
 
 def _own_loader(facts: FileFacts, call: ast.Call, name: str) -> Loader | None:
