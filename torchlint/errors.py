@@ -51,18 +51,17 @@ class SkippedSource(UnreadableSource):
     """A file, or a cell, that torchlint does not check although nothing is wrong with it: worth a note, no finding."""
 
 
-_DEVICES_MEANT = {"metal": "mps", "apple": "mps", "intel": "xpu"}
-_DEVICES_MEANT |= dict.fromkeys(("gpu", "nvidia", "amd", "hip", "rocm"), "cuda")
+_DEVICES_MEANT = {"metal": "mps", "apple": "mps", "intel": "xpu", "amd": "rocm", "hip": "rocm", "rocm": "rocm"}
+_DEVICES_MEANT |= dict.fromkeys(("gpu", "nvidia"), "cuda")
 
 
 def device_hint(word: str, choices: Iterable[str]) -> str:
     """`; did you mean ...?` for another name of a device that torch knows by one of these, or for a slip."""
     meant = _DEVICES_MEANT.get(word.lower())
-    if meant is None:
-        return nearest(word, choices)
-    # https://docs.pytorch.org/docs/stable/notes/hip.html: PyTorch for HIP reuses the torch.cuda interfaces
-    reason = " (torch calls ROCm devices cuda)" if word.lower() in ("amd", "hip", "rocm") else ""
-    return f"; did you mean `{meant}`?{reason}"
+    if word.lower() in ("amd", "hip", "rocm") and "rocm" not in choices:
+        # https://docs.pytorch.org/docs/stable/notes/hip.html: PyTorch for HIP reuses the torch.cuda interfaces
+        return "; did you mean `cuda`? (torch calls ROCm devices cuda)"
+    return nearest(word, choices) if meant is None else f"; did you mean `{meant}`?"
 
 
 def nearest(word: str, choices: Iterable[str], *, cutoff: float = 0.7) -> str:

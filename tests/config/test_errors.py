@@ -41,10 +41,13 @@ MISTAKES = [
     ("torch = ''", "`torch`: needs a torch version"),
     ("determinism = true", "`determinism`: expected a string, got true or false"),
     ("determinism = 'warm'", "`determinism`: unknown value `warm`; did you mean `warn`? (choose from on, warn, off)"),
-    ("devices = ['gpu']", "`devices[0]`: unknown value `gpu`; did you mean `cuda`? (choose from cuda, cpu, mps, xpu)"),
+    (
+        "devices = ['gpu']",
+        "`devices[0]`: unknown value `gpu`; did you mean `cuda`? (choose from cuda, rocm, cpu, mps, xpu)",
+    ),
     (
         "devices = ['ROCm']",
-        "`devices[0]`: unknown value `ROCm`; did you mean `cuda`? (torch calls ROCm devices cuda) (choose",
+        "`devices[0]`: unknown value `ROCm`; did you mean `rocm`? (choose",
     ),
     ("devices = 'cuda'", "`devices`: expected a list, got a string"),
     ("extend-rules = ['nowhere']", "`extend-rules`: "),

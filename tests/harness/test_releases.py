@@ -78,6 +78,7 @@ USES = {
     "sdpa_efficient": None,
     "sdpa_cudnn": None,
     "flex_attention": None,
+    "compiled_flex_attention": None,
     "sparse_mm": None,  # low confidence
     "bmm_sparse": "torch.bmm(x.to_sparse(), v)",
     "topk_ties": None,

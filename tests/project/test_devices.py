@@ -9,6 +9,7 @@ import pytest
 from tests.harness.programs import check
 from torchlint import api
 from torchlint.config import Overrides
+from torchlint.project.devices import gpus_of, used_among
 
 TRAINING = """
 {imports}
@@ -83,3 +84,29 @@ def test_another_accelerator_stands_in_the_place_of_cuda(tmp_path: Path) -> None
 def test_the_configured_devices_beat_the_fact(tmp_path: Path) -> None:
     assert codes(tmp_path, devices=("cuda",)) == CUDA
     assert codes(tmp_path, first="torch.zeros(3).cuda()", devices=("cpu",)) == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "gpus"),
+    [
+        ("requirements.txt", "torch==2.9.1+rocm6.4\n", ("rocm",)),
+        ("requirements.txt", "--index-url https://download.pytorch.org/whl/rocm6.4\ntorch\n", ("rocm",)),
+        ("Dockerfile", "FROM rocm/pytorch:latest\n", ("rocm",)),
+        (
+            "Dockerfile",
+            "RUN pip install torch --index-url https://download.pytorch.org/whl/nightly/rocm7.0\n",
+            ("rocm",),
+        ),
+        ("requirements.txt", "torch==2.9.1+cu126\n# or torch==2.9.1+rocm6.4\n", ("cuda", "rocm")),
+        ("requirements.txt", "torch==2.9.1\n", ("cuda",)),
+        ("requirements.txt", "torch==2.9.1  # AMD: see the page on ROCm\n", ("cuda",)),
+    ],
+)
+def test_the_build_of_torch_names_the_gpus(tmp_path: Path, name: str, text: str, gpus: tuple[str, ...]) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert gpus_of([tmp_path / name]) == gpus
+
+
+def test_code_that_names_cuda_means_every_gpu() -> None:
+    assert used_among(("rocm", "mps"), {"cuda"}) == ("rocm",)
+    assert used_among(("cuda", "mps"), {"mps"}) == ("mps",)

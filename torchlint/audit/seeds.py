@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from torchlint.audit.material import Material, counted, headline, listed
 from torchlint.audit.page import Light, Line, Section, Spot
 from torchlint.diagnostics import Location
+from torchlint.facts.accelerators import GPUS
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.project.fresh_processes import unseeded_processes, worker_draws
@@ -60,7 +61,7 @@ class _Generators:
     def lines(self) -> Iterator[Line]:
         for generator in _NAMES:
             yield self._line(generator)
-        if "cuda" in self._material.devices:
+        if not GPUS.isdisjoint(self._material.devices):
             yield from self._cuda()
 
     def _line(self, generator: str) -> Line:

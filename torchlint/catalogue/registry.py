@@ -16,7 +16,8 @@ from torchlint.catalogue.libraries import Releases
 from torchlint.catalogue.versions import FIRST_WITH_MODE, Minor, VersionRange, format_minor
 
 UnderMode = Literal["raises", "deterministic_alternative", "silent_nondeterministic", "always_deterministic"]
-Device = Literal["cpu", "cuda", "mps", "xpu", "*"]
+Device = Literal["cpu", "cuda", "rocm", "mps", "xpu", "*"]
+"""An operator without a row for `rocm` is there what it is on `cuda`: torch runs the same sources on both."""
 
 
 class Argument(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -232,7 +233,9 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
         Of several releases of the library the newest is meant.
         """
-        rows = (row for row in self.row if not row.before)
+        rows = [row for row in self.row if not row.before]
+        if device == "rocm" and not any(row.device == device for row in rows):
+            device = "cuda"
         found = next((row for row in rows if row.device in (device, "*") and minor in row.range), None)
         if found is None and minor < FIRST_WITH_MODE:
             first = self.row_for(device, FIRST_WITH_MODE)

@@ -6,7 +6,7 @@ from torchlint.catalogue.detection import Condition
 from torchlint.catalogue.registry import Operator, Row, Spelling
 from torchlint.catalogue.versions import VersionRange, format_minor
 
-DEVICE_NAMES = {"cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "cpu": "CPU", "*": "any device"}
+DEVICE_NAMES = {"cuda": "CUDA", "rocm": "ROCm", "mps": "MPS", "xpu": "XPU", "cpu": "CPU", "*": "any device"}
 UNDER_MODE = {
     "raises": "raises",
     "deterministic_alternative": "uses a deterministic alternative",

@@ -32,7 +32,7 @@ _BY_SUFFIX = {"": "text", ".html": "html", ".htm": "html", ".json": "json", ".lo
 )
 @click.option("--pages", is_flag=True, help="Print every program's page instead of an overview of several programs.")
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
-@list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
+@list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, rocm, cpu, mps, xpu.")
 @click.option("--assume", type=Choice(["deterministic"]), help="Report as if the determinism mode were on everywhere.")
 @list_option("--extend-select", metavar="RULES", text="Run these rules as well.")
 @click.option(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @list_option("--extend-select", metavar="RULES", text="Look for these rules as well.")
 @list_option("--exclude", metavar="PATTERNS", text="Skip these files and folders, instead of the configured ones.")
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
-@list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
+@list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, rocm, cpu, mps, xpu.")
 @click.option(
     "--config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

@@ -68,7 +68,7 @@ class CheckCommand(OptionalValues):
 )
 @click.option("--all-places", is_flag=True, help="Print a line for each place, also for similar findings of a file.")
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
-@list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, cpu, mps, xpu.")
+@list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, rocm, cpu, mps, xpu.")
 @click.option(
     "--assume",
     type=Choice(["deterministic"]),

@@ -13,7 +13,7 @@ from torchlint.errors import ConfigError, device_hint, nearest
 from torchlint.input_notation import parse_input
 
 T = TypeVar("T")
-Device = Literal["cuda", "cpu", "mps", "xpu"]
+Device = Literal["cuda", "rocm", "cpu", "mps", "xpu"]
 Determinism = Literal["on", "warn", "off"]
 SeverityOption = Literal["error", "warning", "info"]
 ConfidenceOption = Literal["high", "medium", "low"]

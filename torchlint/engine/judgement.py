@@ -11,13 +11,14 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Check
 from torchlint.diagnostics import Confidence, Diagnostic, Severity
 from torchlint.engine.fixes import rule_fix
+from torchlint.project.devices import used_among
 from torchlint.project.index import Project
 
 
 def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | None:
     """The diagnostic that a draft becomes in this project, or None where it does not hold."""
     judged: Draft | None = draft
-    if draft.devices and not set(draft.devices) & set(project.devices_for(draft.path)):
+    if draft.devices and not used_among(project.devices_for(draft.path), draft.devices):
         return None
     if draft.torch:
         judged = _for_releases(draft, project)

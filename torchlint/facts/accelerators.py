@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from torchlint.facts.scopes import CallSite
 
 CUDA = "cuda"
+GPUS = frozenset({CUDA, "rocm"})
+"""What `torch.cuda` may run on."""
 OPEN = "open"
 """A device that comes from elsewhere, or that a library chooses."""
 _OPTIONS = frozenset(

@@ -1,16 +1,35 @@
-"""Which devices a program runs on, where its code says so."""
+"""Which devices a project and its programs run on, where manifests and code say so."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 
-from torchlint.facts.accelerators import CUDA
+from torchlint.facts.accelerators import CUDA, GPUS
 from torchlint.facts.summary import FileSummary
 from torchlint.project.call_graph import CallGraph
 from torchlint.project.programs import Program
 from torchlint.project.randomness import Randomness
+from torchlint.project.requirements.lines import text_of
 
+_ROCM = re.compile(r"\+rocm\d|/whl/(?:nightly/|test/)?rocm|\brocm/pytorch")
+_CUDA = re.compile(r"\+cu\d\d|/whl/(?:nightly/|test/)?cu\d\d|\bnvidia/(?:pytorch|cuda)|\bpytorch/pytorch:")
+"""How manifests ask for a build of torch: `torch==2.9.1+rocm6.4`, an index of wheels, an image."""
 _OTHERS = frozenset({"npu", "hpu", "xla", "mps", "xpu"})
+
+
+def gpus_of(manifests: Iterable[Path]) -> tuple[str, ...]:
+    """The GPUs that manifests ask a build of torch for: `cuda`, unless they ask for `rocm` alone."""
+    texts = [text_of(path) for path in manifests]
+    is_rocm = any(_ROCM.search(text) for text in texts)
+    is_cuda = not is_rocm or any(_CUDA.search(text) for text in texts)
+    return (*((CUDA,) if is_cuda else ()), *(("rocm",) if is_rocm else ()))
+
+
+def used_among(devices: Sequence[str], used: Collection[str]) -> tuple[str, ...]:
+    """Those of a project's devices that code uses, which names every GPU `cuda`."""
+    return tuple(device for device in devices if (CUDA if device in GPUS else device) in used)
 
 
 def devices_of(

@@ -16,6 +16,7 @@ from torchlint.catalogue import Catalogue
 from torchlint.catalogue.libraries import Library
 from torchlint.catalogue.versions import FIRST_WITH_MODE, TorchTarget, VersionRange
 from torchlint.config import Settings
+from torchlint.facts.accelerators import GPUS
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.file import FileFacts
@@ -24,7 +25,7 @@ from torchlint.facts.summary import FileSummary
 from torchlint.project.arguments import GivenArguments
 from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
-from torchlint.project.devices import devices_of
+from torchlint.project.devices import devices_of, gpus_of, used_among
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.flows import Flows
 from torchlint.project.gradients import Gradients
@@ -194,8 +195,9 @@ class Project:
 
     @functools.cached_property
     def devices(self) -> tuple[str, ...]:
-        """The devices findings are about: the configured ones, else CUDA and what the code names."""
-        return self.settings.devices or ("cuda", *sorted(self.texts.words & {"mps", "xpu"}))
+        """The devices findings are about: the configured ones, else the GPUs of torch's build and what code names."""
+        found = self.settings.devices
+        return found or (*gpus_of(self.requirement_files), *sorted(self.texts.words & {"mps", "xpu"}))
 
     def devices_for(self, path: str) -> tuple[str, ...]:
         """The devices that findings about a file are about: those of its programs, where these are known."""
@@ -204,7 +206,11 @@ class Project:
         if self.settings.devices or not known:
             return self.devices
         used = frozenset[str]().union(*known)
-        return tuple(device for device in self.devices if device in used)
+        return used_among(self.devices, used)
+
+    def has_gpu(self, path: str) -> bool:
+        """Whether findings about a file are about a GPU that torch calls `cuda`."""
+        return not GPUS.isdisjoint(self.devices_for(path))
 
     def _devices_of(self, program: Program) -> frozenset[str] | None:
         if program not in self._devices:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.accelerators import GPUS
 from torchlint.facts.calls import called_at, function_named
 from torchlint.facts.options.demands import Demand, default_of, of_argument
 from torchlint.facts.values import Constant, argument_of
@@ -57,7 +58,7 @@ def option_for_seed(program: Program, project: Project, seed: SeedCall) -> str |
 
     None where it never does: nobody gives the parameter that seeding depends on, or there is a GPU.
     """
-    if seed.without_cuda and "cuda" in project.devices:
+    if seed.without_cuda and not GPUS.isdisjoint(project.devices):
         return None
     lacking = _lacking(program, project, seed)
     callers = project.programs.calls.calls_of(f"{seed.path}::{seed.symbol}")

@@ -16,6 +16,7 @@ from torchlint.catalogue.wording import DEVICE_NAMES
 from torchlint.checks.framework.asking import handed_over, is_given
 from torchlint.checks.framework.drafts import Draft
 from torchlint.diagnostics import Confidence, Fix, Severity
+from torchlint.facts.accelerators import GPUS
 from torchlint.facts.entries import is_measuring
 from torchlint.facts.modes import Mode
 from torchlint.project.beside_training import gets_into_no_training, is_switched_off, only_predicts
@@ -220,8 +221,8 @@ def _decided(
 
 def _is_guess_beside(behaviours: Sequence[_Behaviour], devices: Sequence[str]) -> bool:
     """Whether only rows of low confidence speak, and of a device that a program for CUDA names as a fallback."""
-    is_guess = all(b.row.confidence == "low" and b.device not in ("cuda", "cpu") for b in behaviours)
-    return is_guess and "cuda" in devices
+    is_guess = all(b.row.confidence == "low" and b.device not in (*GPUS, "cpu") for b in behaviours)
+    return is_guess and not GPUS.isdisjoint(devices)
 
 
 def _direction(behaviours: Sequence[_Behaviour]) -> str:

@@ -32,7 +32,7 @@ _OTHERS = frozenset({"torch", "torchvision", "numpy", "scipy", "cv2", "math", "o
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Where a source of the project binds the function, and what that calls adds atomically."""
-    if is_beside_training(draft.path) or "cuda" not in project.devices_for(draft.path):
+    if is_beside_training(draft.path) or not project.has_gpu(draft.path):
         return None
     modules = draft.values["modules"].split()
     kernel = project.cached(_extensions).kernel_behind(modules, draft.values["function"], draft.path)

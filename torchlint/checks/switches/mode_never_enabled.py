@@ -12,7 +12,6 @@ from torchlint.checks.framework.unseeded_programs import is_demonstration, place
 from torchlint.checks.framework.varying_kernels import varying_kernels
 from torchlint.checks.switches.cudnn_flags import DETERMINISTIC
 from torchlint.diagnostics import Fix, Related, Severity
-from torchlint.facts.accelerators import CUDA
 from torchlint.facts.entries import is_example, is_measuring, is_test
 from torchlint.facts.places import Place
 from torchlint.facts.randomness.seeding import SeedCall
@@ -126,7 +125,7 @@ def _restricting(varying: Sequence[OperatorCall], program: Program, project: Pro
 def _severity(case: _Case, project: Project) -> Severity | None:
     """A note unless it seeds, which says that its runs are to be equal, and on CUDA they are not."""
     is_wanted = case.seed is not None and bool(case.varying) and not case.demanded
-    return None if is_wanted and CUDA in project.devices_for(case.program.path) else Severity.INFO
+    return None if is_wanted and project.has_gpu(case.program.path) else Severity.INFO
 
 
 def _of_kernels(case: _Case, related: list[Related], others: list[Program], project: Project) -> ProgramFinding:
