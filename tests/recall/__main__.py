@@ -1,18 +1,47 @@
-"""How many causes are named in repositories that were read line by line: `python -m tests.recall FOLDER`.
+"""How many causes are named in repositories that were read line by line: `python -m tests.recall [--audit] FOLDER`.
 
-The folder holds clones called `owner+name`, at the commits of `causes.tsv`. What is absent is left out.
+The folder holds clones called `owner+name`, at the commits of `causes.tsv`. What is absent is left out. `--audit` says
+what the pages of `torchlint audit` make of each cause.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import statistics
 from collections import Counter
 from pathlib import Path
 
+from tests.recall.audit_scoring import VERDICTS, scored
 from tests.recall.scoring import Read, causes, judged, named
-from torchlint.api import CheckOptions, check_paths
+from torchlint.api import CheckOptions, audit_paths, check_paths
 from torchlint.config import Overrides
 from torchlint.diagnostics import Severity
+
+_FIRST = 3
+
+
+def audit(folder: Path) -> None:
+    """Print a line a repository, each cause that its pages do not name, and the sums."""
+    total, ambers, places = Counter[str](), list[int](), list[int]()
+    for repository in sorted({one.repository for one in causes()}):
+        clone = folder / repository.replace("/", "+")
+        if not clone.is_dir():
+            continue
+        there = [one for one in causes() if one.repository == repository and one.is_still_there(clone)]
+        found = scored(there, audit_paths([str(clone)], CheckOptions(overrides=Overrides(), isolated=True)).pages)
+        counts = Counter(found.verdicts.values())
+        total, ambers, places = total + counts, [*ambers, *found.ambers], [*places, *found.places.values()]
+        print(f"{repository}: {_counted(counts)}; {len(found.ambers)} pages, {found.median_amber:g} amber lines a page")
+        for one, verdict in found.verdicts.items():
+            if verdict not in ("red", "amber"):
+                print(f"  {verdict}: {_shown(one)}")
+    first = sum(place <= _FIRST for place in places)
+    print(f"{total.total()} causes: {_counted(total)}; {first} among the first {_FIRST} lines of a page; ", end="")
+    print(f"{statistics.median(ambers):g} amber lines on the median of {len(ambers)} pages")
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
 
 
 def main(folder: Path) -> None:
@@ -65,4 +94,8 @@ def _shown(one: Read) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(prog="python -m tests.recall", description=__doc__.partition("\n")[0])
+    parser.add_argument("--audit", action="store_true", help="score the pages of `torchlint audit`")
+    parser.add_argument("folder", type=Path, help="where the clones lie")
+    options = parser.parse_args()
+    (audit if options.audit else main)(options.folder)

@@ -53,15 +53,19 @@ class Read:
 
     def is_named_by(self, found: Diagnostic) -> bool:
         """Whether a finding is of this rule, and stands at the line, near it, or relates to it."""
-        places = [place for place in (found.location, *(one.location for one in found.related)) if self._is_in(place)]
+        places = [place for place in (found.location, *(one.location for one in found.related)) if self.is_of(place.path)]
         if self.kind in _OF_PROGRAMS:
             return bool(places) and found.code in _OF_PROGRAMS[self.kind]
         is_operator = self.kind == "nondeterministic-op" and found.code.startswith("TL1")
         return (is_operator or found.code == self.word) and any(self._is_near(place) for place in places)
 
-    def _is_in(self, place: Location) -> bool:
-        home = self.repository.replace("/", "+")
-        return place.path == self.path or place.path.endswith(f"{home}/{self.path}")
+    def is_of(self, path: str) -> bool:
+        """Whether a path is of the file, be it of a clone called `owner+name`."""
+        return path == self.path or path.endswith(f"{self.repository.replace('/', '+')}/{self.path}")
+
+    def is_near(self, place: Location) -> bool:
+        """Whether a place is the line, or close to it."""
+        return self.is_of(place.path) and self._is_near(place)
 
     def _is_near(self, place: Location) -> bool:
         cell, _, line = self.line.rpartition(":")
