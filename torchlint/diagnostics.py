@@ -163,6 +163,8 @@ class Report:
     """All that one run has to say. Diagnostics are sorted by place, then code."""
 
     diagnostics: tuple[Diagnostic, ...]
+    open: tuple[Diagnostic, ...] = ()
+    """Points that rules leave open, where nothing was found; empty unless they were asked for."""
     notes: tuple[Note, ...] = ()
     internal_errors: tuple[InternalError, ...] = ()
     files: tuple[str, ...] = ()

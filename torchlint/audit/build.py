@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -52,6 +53,7 @@ class _Desk:
         self._settings = settings
         self._requests = requests
         catalogue, execution = load_catalogue(settings.extensions), Execution(options.jobs)
+        settings = dataclasses.replace(settings, shows_open=True)
         self._run = ProjectRun(settings, catalogue, files, {}, execution=execution)
         self._asked = {shown_path(settings.root, path) for path in self._run.files}
         self._sources = Sources()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.audit.page import Light, Line, Spot
@@ -59,7 +59,26 @@ class Material:
         by_code: dict[tuple[bool, str], list[Diagnostic]] = {}
         for found in self.findings(codes):
             by_code.setdefault((not self.is_run(found.location), found.code), []).append(found)
-        return [self.line_of(found) for _, found in sorted(by_code.items())]
+        return [*(self.line_of(found) for _, found in sorted(by_code.items())), *self._open_lines(codes)]
+
+    def open_points(self, codes: Collection[str]) -> list[Diagnostic]:
+        """What these rules leave open in code that may run: nothing was shown to be wrong there, nor to be harmless."""
+        return [one for one in self.report.open if one.code in codes and self.is_run(one.location)]
+
+    def _open_lines(self, codes: Collection[str]) -> Iterator[Line]:
+        """One line for each rule that leaves points open."""
+        by_code: dict[str, list[Diagnostic]] = {}
+        for one in self.open_points(codes):
+            by_code.setdefault(one.code, []).append(one)
+        for _, found in sorted(by_code.items()):
+            places = f" ({len(found)} places)" if len(found) > 1 else ""
+            yield self.open_line(found, found[0].name, f"{found[0].message}{places}")
+
+    def open_line(self, found: Sequence[Diagnostic], label: str, text: str) -> Line:
+        """The line of points that are open for one reason."""
+        first = found[0]
+        spots = tuple(self.sources.spot(one.location, one.source_line) for one in found)
+        return Line(label, text, Light.AMBER, spots, first.code, first.url, first.advice)
 
     def is_run(self, location: Location) -> bool:
         """Whether code at this place may run in the program, as far as names tell."""

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchlint.audit.material import Material, counted, headline
+from torchlint.audit.material import Material, counted, headline, listed
 from torchlint.audit.page import Light, Line, Section
 from torchlint.catalogue.registry import Operator
 from torchlint.catalogue.versions import FIRST_WITH_MODE, format_minor
@@ -37,6 +37,7 @@ def codes_of(material: Material) -> frozenset[str]:
 
 def operators_section(material: Material) -> Section:
     reported = sorted(_reported(material), key=lambda line: -(line.light or Light.GREEN))
+    reported += _open(material)
     context = list(_context(material))
     return Section(
         key="operators",
@@ -69,6 +70,17 @@ def _reported(material: Material) -> Iterator[Line]:
             text = f"only in its backward pass, and no training was seen: {line.text}"
             line = dataclasses.replace(line, text=text, light=Light.AMBER)
         yield line
+
+
+def _open(material: Material) -> Iterator[Line]:
+    """One line for all calls of which the code does not tell whether they vary."""
+    found = material.open_points(codes_of(material))
+    if found:
+        names = listed(list(dict.fromkeys(one.name for one in found)), 3)
+        places = len({one.location for one in found})
+        calls = f"{counted(places, 'call')} that {'varies' if places == 1 else 'vary'}"
+        text = f"{names}: {calls} for some arguments or inputs, and the code does not tell which"
+        yield material.open_line(found, "not told by code", text)
 
 
 def _status(variant: str, group: list[Diagnostic]) -> str:

@@ -75,6 +75,8 @@ class Settings:
     min_confidence: Confidence
     fail_on: Severity
     isolated_facts: bool
+    shows_open: bool = False
+    """Whether the points that rules leave open are looked for, as `audit` does."""
     verify: tuple[tuple[str, str], ...] = ()
     """What `verify` builds targets with, by target: the table as JSON, so that settings can be compared and hashed."""
     verify_mistakes: tuple[tuple[str, str], ...] = field(default=(), repr=False)

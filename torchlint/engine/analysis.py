@@ -48,7 +48,8 @@ def analysis_context(catalogue: Catalogue, settings: Settings) -> AnalysisContex
     """The checks that the settings select, and their tables."""
     every = all_checks()
     names, watch = _words(catalogue, every)
-    return AnalysisContext(catalogue, settings, names, watch, _prefilter(catalogue, every, settings.selected))
+    asked = tuple(check for check in every if settings.shows_open or not check.is_open)
+    return AnalysisContext(catalogue, settings, names, watch, _prefilter(catalogue, asked, settings.selected))
 
 
 @functools.lru_cache(maxsize=2)
@@ -245,6 +246,7 @@ def _draft(facts: FileFacts, check: Check, finding: Finding) -> Draft:
     return Draft(
         code=finding.code,
         check=check.name,
+        is_open=check.is_open,
         path=facts.path,
         location=facts.locate(finding.node) if finding.line is None else _whole_line(facts, finding.line),
         source_line=facts.source.lines[line - 1],

@@ -24,6 +24,8 @@ def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | N
         judged = _for_releases(draft, project)
     if judged is not None and check is not None and check.judge is not None:
         judged = check.judge(judged, project)
+    if judged is not None and draft.is_open:
+        judged = dataclasses.replace(judged, message="open", severity=Severity.INFO)
     return None if judged is None else diagnostic_of(judged, project.catalogue)
 
 

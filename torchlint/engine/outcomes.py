@@ -26,6 +26,8 @@ class Outcome:
     """The findings of a run, and what happened to the others."""
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    open: list[Diagnostic] = field(default_factory=list)
+    """Points that rules leave open."""
     internal_errors: list[InternalError] = field(default_factory=list)
     suppressed: int = 0
     fixed: int = 0
@@ -37,6 +39,7 @@ class Outcome:
         total = cls()
         for one in outcomes:
             total.diagnostics += one.diagnostics
+            total.open += one.open
             total.internal_errors += one.internal_errors
             total.suppressed += one.suppressed
             total.fixed += one.fixed
@@ -111,12 +114,13 @@ class Court:
                 continue
             if diagnostic is None:
                 continue
-            said.add(diagnostic.code)
+            if not draft.is_open:
+                said.add(diagnostic.code)
             silenced = suppressor.silences(diagnostic, draft.lines)
             if self._path_ignores.silences(diagnostic.code, draft.path) or silenced:
-                self.outcome.suppressed += 1
+                self.outcome.suppressed += not draft.is_open
             else:
-                self.outcome.diagnostics.append(diagnostic)
+                (self.outcome.open if draft.is_open else self.outcome.diagnostics).append(diagnostic)
         return said
 
     def _judged(self, draft: Draft) -> Diagnostic | None:

@@ -43,6 +43,7 @@ def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalog
         diagnostics=tuple(
             sorted(_with_fixes(left.diagnostics, catalogue, are_alone=len(hearings) > 1), key=lambda d: d.sort_key)
         ),
+        open=tuple(_left_open(outcome)),
         notes=tuple(notes),
         internal_errors=tuple(sorted(outcome.internal_errors, key=lambda error: (error.path, error.check))),
         files=tuple(sorted(targets)),
@@ -52,6 +53,13 @@ def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalog
         known=left.known,
         unchanged=left.unchanged,
     )
+
+
+def _left_open(outcome: Outcome) -> list[Diagnostic]:
+    """The points that no finding of the same rule stands at."""
+    found = {(one.code, one.location) for one in outcome.diagnostics}
+    left = (one for one in outcome.open if (one.code, one.location) not in found)
+    return sorted(left, key=lambda one: one.sort_key)
 
 
 def _is_shown(diagnostic: Diagnostic, settings: Settings) -> bool:

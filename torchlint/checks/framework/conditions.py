@@ -44,6 +44,26 @@ def holds(facts: FileFacts, call: ast.Call, callee: Callee, conditions: Iterable
     return min((_one(facts, call, callee, condition, scope) for condition in conditions), default=Answer.YES)
 
 
+def is_ruled_out(facts: FileFacts, call: ast.Call, callee: Callee, conditions: Iterable[Condition], scope: int) -> bool:
+    """Whether the code shows that some condition does not hold: `mode="nearest"` where a mode of others is asked for.
+
+    `holds` says NO of an argument that is unknown, too.
+    """
+    return any(_is_unmet(facts, call, callee, one, scope) for one in conditions)
+
+
+def _is_unmet(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition, scope: int) -> bool:
+    if _one(facts, call, callee, condition, scope) is not Answer.NO:
+        return False
+    given, hidden = _given(call, callee, condition)
+    if not condition.is_of_constants:
+        return not hidden or given is not None
+    values = _values(facts, call, condition, given, scope)
+    if values is not None:
+        return values.is_known and not any(meets(one, condition) for one in values.constants)
+    return not hidden
+
+
 def holds_by_default(
     facts: FileFacts, call: ast.Call, callee: Callee, conditions: Iterable[Condition], scope: int
 ) -> Answer:

@@ -112,3 +112,5 @@ class Draft:
     """Where the value comes from that decides."""
     fix: Fix | None = None
     """Instead of the rule's own fix."""
+    is_open: bool = False
+    """It is a point that its rule leaves open, and no finding."""

@@ -98,7 +98,8 @@ Judge = Callable[["Draft", "Project"], "Draft | None"]
 class Check:
     """A registered check. `codes` are the rules it can report; `judge` has the last word, with the whole project.
 
-    `triggers` may depend on the catalogue and on the selected rules.
+    `triggers` may depend on the catalogue and on the selected rules. What `is_open` are no findings but points that
+    their rule leaves open: nothing was shown to be wrong there, nor to be harmless. `audit` alone asks for them.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Check:
     find: Find
     judge: Judge | None = None
     on_setting: OnSetting | None = None
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,7 @@ def check(
     triggers: Triggers | Callable[[Catalogue, frozenset[str]], Triggers],
     judge: Judge | None = None,
     on_setting: OnSetting | None = None,
+    is_open: bool = False,
 ) -> Callable[[Find], Check]:
     """Register a function as a check, named for its module."""
 
@@ -161,6 +164,7 @@ def check(
             find=find,
             judge=judge,
             on_setting=on_setting,
+            is_open=is_open,
         )
 
     return register

@@ -51,7 +51,25 @@ def condition_holds(facts: FileFacts, use: Use, operator: Operator, spelling: Sp
         return "no"
     if not _element_fits(facts, use, operator, spelling, scope):
         return "never"
-    answers = [
+    answers = _answers(facts, use, operator, spelling, scope)
+    if False in answers:
+        return "no"
+    if None in answers or condition.is_always_open:
+        unknown: dict[str, Holds] = {"report": "yes", "hint": "hint", "silence": "no"}
+        return unknown[condition.unknown]
+    return "yes"
+
+
+def is_contradicted(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool:
+    """Whether the code shows that a condition does not hold; `condition_holds` says `no` of what is unknown, too."""
+    is_other = operator.condition.only_refused or not _element_fits(facts, use, operator, spelling, scope)
+    return is_other or False in _answers(facts, use, operator, spelling, scope)
+
+
+def _answers(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> list[bool | None]:
+    """Whether each part of a condition holds; None where the code leaves it open."""
+    condition = operator.condition
+    return [
         _rank_fits(facts, use, condition, spelling, scope),
         _index_fits(facts, use, condition, spelling, scope),
         _windows_fit(facts, use, condition, spelling, scope),
@@ -60,12 +78,6 @@ def condition_holds(facts: FileFacts, use: Use, operator: Operator, spelling: Sp
         not _is_read_apart(facts, use, operator, spelling, scope),
         not condition.evident_dtype or _is_evidently_of(facts, input_of(use, spelling), condition.dtype, scope),
     ]
-    if False in answers:
-        return "no"
-    if None in answers or condition.is_always_open:
-        unknown: dict[str, Holds] = {"report": "yes", "hint": "hint", "silence": "no"}
-        return unknown[condition.unknown]
-    return "yes"
 
 
 def _kept_values(facts: FileFacts, tensor: ast.expr | None, scope: int) -> list[tuple[ast.expr, int]]:

@@ -54,7 +54,7 @@ from torchlint.facts.words import says
 
 
 @functools.lru_cache(maxsize=2)
-def _codes(catalogue: Catalogue) -> frozenset[str]:
+def reporting_rules(catalogue: Catalogue) -> frozenset[str]:
     return frozenset(code for code, rule in catalogue.rules.items() if rule.registry)
 
 
@@ -70,7 +70,7 @@ def _triggers(catalogue: Catalogue, selected: frozenset[str]) -> Triggers:
 
 
 @check(
-    codes=_codes,
+    codes=reporting_rules,
     triggers=_triggers,
     judge=judge_operators,
 )
@@ -122,7 +122,7 @@ def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorC
     Reads through an index and products are left out: they are everywhere, and the rules about them are off by default.
     """
     table = catalogue.spellings
-    visit = Visit(facts, catalogue, _codes(catalogue))
+    visit = Visit(facts, catalogue, reporting_rules(catalogue))
     for site in (site for site in facts.symbols.calls if _may_match(facts, table, site)):
         visit.at(site)
         found = matches_of_call(facts, table, site.node, site.scope)

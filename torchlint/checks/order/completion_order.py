@@ -18,23 +18,23 @@ from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_method_call
 
 _CODE = "TL404"
-_FUNCTIONS = frozenset({"concurrent.futures.as_completed", "asyncio.as_completed", "dask.distributed.as_completed"})
-_METHODS = frozenset({"imap_unordered", "map_unordered"})
+FUNCTIONS = frozenset({"concurrent.futures.as_completed", "asyncio.as_completed", "dask.distributed.as_completed"})
+METHODS = frozenset({"imap_unordered", "map_unordered"})
 """Of the pools of multiprocessing, torch and Ray; nothing else has methods of these names."""
-_WAITING = frozenset({"ray.wait"})
+WAITING = frozenset({"ray.wait"})
 """What is called again and again for the tasks that have finished since."""
 
 
 def _flow(facts: FileFacts, site: CallSite) -> Flow:
     """What the order decides in which the results of a call come."""
-    if not is_method_call(site.node, *_METHODS) and facts.names(site.node.func, site.scope).only not in _FUNCTIONS:
+    if not is_method_call(site.node, *METHODS) and facts.names(site.node.func, site.scope).only not in FUNCTIONS:
         return Flow()
     return follow(ResultsAnalysis(facts), started(facts, site.node))
 
 
 @check(
     codes=(_CODE,),
-    triggers=Triggers(calls=_FUNCTIONS, methods=_METHODS),
+    triggers=Triggers(calls=FUNCTIONS, methods=METHODS),
     judge=judged_by(ResultsAnalysis),
 )
 def find(visit: Visit) -> Iterator[Finding]:
@@ -46,7 +46,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         yield Finding(_CODE, visit.node, values, related=sink_places(flow), exits=exits)
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=_WAITING), judge=judged_by(ResultsAnalysis))
+@check(codes=(_CODE,), triggers=Triggers(calls=WAITING), judge=judged_by(ResultsAnalysis))
 def from_waiting(visit: Visit) -> Iterator[Finding]:
     """Tasks whose results a loop collects as they finish, and which are then used by their place."""
     flow = gathered(visit.facts, visit.site, loop_around(visit.facts, visit.site))

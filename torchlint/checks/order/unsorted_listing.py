@@ -14,16 +14,16 @@ from torchlint.facts.flow.tracker import follow
 from torchlint.facts.order.analysis import OrderAnalysis, started
 
 _CODE = "TL401"
-_FUNCTIONS = frozenset({"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"})
-_METHODS = frozenset({"iterdir", "glob", "rglob", "dirs", "files", "listdir", "walkdirs", "walkfiles"})
+FUNCTIONS = frozenset({"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"})
+METHODS = frozenset({"iterdir", "glob", "rglob", "dirs", "files", "listdir", "walkdirs", "walkfiles"})
 """Of pathlib, then those of the package `path` (16.14: what `os.listdir` gives, in its order)."""
 _VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=_FUNCTIONS, methods=_METHODS), judge=judged_by(OrderAnalysis))
+@check(codes=(_CODE,), triggers=Triggers(calls=FUNCTIONS, methods=METHODS), judge=judged_by(OrderAnalysis))
 def find(visit: Visit) -> Iterator[Finding]:
     """A directory listing whose order reaches ids, an index, a split, a draw or a dataset."""
-    function = _listing(visit)
+    function = listing(visit)
     if function is None:
         return
     flow = follow(OrderAnalysis(visit.facts), started(visit.facts, visit.call))
@@ -33,12 +33,12 @@ def find(visit: Visit) -> Iterator[Finding]:
         yield Finding(_CODE, visit.node, values, variant, related=places, exits=tuple(flow.exits))
 
 
-def _listing(visit: Visit) -> str | None:
+def listing(visit: Visit) -> str | None:
     """The listing function that is called, by its full name; for a method of a path, the method's name."""
     name = visit.callee()
-    if name in _FUNCTIONS:
+    if name in FUNCTIONS:
         return name
     function = visit.call.func
-    if isinstance(function, ast.Attribute) and function.attr in _METHODS and visit.kind(function.value) is Kind.PATH:
+    if isinstance(function, ast.Attribute) and function.attr in METHODS and visit.kind(function.value) is Kind.PATH:
         return function.attr
     return None

@@ -69,12 +69,18 @@ class SetOrder:
 def set_orders(facts: FileFacts) -> dict[ast.AST, SetOrder]:
     """The sets of text, or of objects, whose order decides something or leaves the file, by what makes them."""
     found: dict[ast.AST, SetOrder] = {}
+    for site in sets_of_text(facts):
+        flow = follow(SetAnalysis(facts, into_datasets=False), started(facts, site.node))  # type: ignore[arg-type]
+        if flow.sink is not None or flow.exits:
+            found[site.node] = SetOrder(site, flow)
+    return found
+
+
+def sets_of_text(facts: FileFacts) -> Iterator[Site]:
+    """What makes sets whose order changes with the hash seed."""
     for site in _set_sites(facts):
         if isinstance(site.node, ast.expr) and _is_affected(facts, site.node, site):
-            flow = follow(SetAnalysis(facts, into_datasets=False), started(facts, site.node))
-            if flow.sink is not None or flow.exits:
-                found[site.node] = SetOrder(site, flow)
-    return found
+            yield site
 
 
 def _set_sites(facts: FileFacts) -> Iterator[Site]:

@@ -1,0 +1,81 @@
+"""What TL401, TL402, TL403 and TL404 leave open: orders and hashes that were not shown to decide nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.catalogue.values import Kind
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.visit import Visit
+from torchlint.checks.order.completion_order import FUNCTIONS as FINISHED
+from torchlint.checks.order.completion_order import METHODS as FINISHING
+from torchlint.checks.order.completion_order import WAITING
+from torchlint.checks.order.unsorted_listing import FUNCTIONS as LISTING
+from torchlint.checks.order.unsorted_listing import METHODS as LISTING_METHODS
+from torchlint.checks.order.unsorted_listing import listing
+from torchlint.checks.order.workers.queues import filled_by_workers
+from torchlint.facts.entries import is_test
+from torchlint.facts.file import FileFacts
+from torchlint.facts.order.harmless import is_harmless
+from torchlint.facts.order.salted import is_salted_hash, sets_of_text
+from torchlint.facts.scopes import CallSite, Site
+from torchlint.facts.tree import is_method_call
+from torchlint.project.index import Project
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    return None if is_test(draft.path) or not project.has_torch else draft
+
+
+@check(codes=("TL401",), triggers=Triggers(calls=LISTING, methods=LISTING_METHODS), judge=_judge, is_open=True)
+def listings(visit: Visit) -> Iterator[Finding]:
+    """Directory listings with a use that is not known to ignore their order."""
+    if (listing(visit) is not None or _may_be_path(visit)) and not is_harmless(visit.facts, visit.call):
+        yield Finding("TL401", visit.node)
+
+
+def _may_be_path(visit: Visit) -> bool:
+    """Whether `folder.glob("*.wav")` may be called on a path, as far as the code tells."""
+    function = visit.call.func
+    is_method = isinstance(function, ast.Attribute) and function.attr in ("iterdir", "glob", "rglob")
+    return is_method and visit.kind(function.value) is Kind.UNKNOWN  # type: ignore[attr-defined]
+
+
+def _sets(facts: FileFacts) -> list[Site]:
+    return list(sets_of_text(facts))
+
+
+@check(codes=("TL402",), triggers=Triggers(sites=_sets), judge=_judge, is_open=True)
+def sets(visit: Visit) -> Iterator[Finding]:
+    """Sets of text with a use that is not known to ignore their order."""
+    if isinstance(visit.node, ast.expr) and not is_harmless(visit.facts, visit.node):
+        yield Finding("TL402", visit.node)
+
+
+@check(codes=("TL403",), triggers=Triggers(calls=frozenset({"builtins.hash"})), judge=_judge, is_open=True)
+def hashes(visit: Visit) -> Iterator[Finding]:
+    """Hashes of text."""
+    if is_salted_hash(visit.facts, visit.site):
+        yield Finding("TL403", visit.node)
+
+
+def _queued(facts: FileFacts) -> list[CallSite]:
+    filling = filled_by_workers(facts)
+    return [site for site in facts.symbols.calls if site.node in filling]
+
+
+@check(
+    codes=("TL404",),
+    triggers=Triggers(calls=FINISHED | WAITING, methods=FINISHING, sites=_queued),
+    judge=_judge,
+    is_open=True,
+)
+def results(visit: Visit) -> Iterator[Finding]:
+    """Results that are taken as tasks finish, with a use that is not known to ignore their order."""
+    name = visit.callee()
+    is_one = name in FINISHED | WAITING or is_method_call(visit.call, *FINISHING)
+    is_queued = not is_one and visit.call in filled_by_workers(visit.facts)
+    if is_queued or (is_one and not is_harmless(visit.facts, visit.call)):
+        yield Finding("TL404", visit.node)

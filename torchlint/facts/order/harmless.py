@@ -1,0 +1,55 @@
+"""Whether an order is shown to decide nothing: every use of it ends in what has no order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from torchlint.facts.flow.tracker import Analysis, Sink, follow
+from torchlint.facts.flow.values import Move, Value
+from torchlint.facts.order.analysis import started
+from torchlint.facts.order.reads import is_sorted_in_place
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_ENDING = frozenset(
+    {
+        *("builtins.sorted", "builtins.len", "builtins.set", "builtins.frozenset", "builtins.any", "builtins.all"),
+        *("builtins.max", "builtins.min", "builtins.bool", "builtins.print", "numpy.unique", "numpy.sort"),
+        *("natsort.natsorted", "natsort.os_sorted"),
+    }
+)
+"""What they give is the same for any order."""
+_UNORDERED = (ast.In, ast.NotIn, ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
+
+
+class _MustAnalysis(Analysis):
+    """Where an order gets to a use that is not known to ignore it."""
+
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        above = self.facts.index.parents.get(value.node)
+        if self._ends(value.node, above):
+            return ()
+        return list(self.passes(value)) or [Sink("a use that is not known to ignore it", value.node)]
+
+    def sanitizes(self, node: ast.expr) -> bool:
+        return is_sorted_in_place(self.facts, node)
+
+    def _ends(self, node: ast.AST, above: ast.AST | None) -> bool:
+        if isinstance(above, ast.Call) and above.func is not node:
+            return self.facts.names(above.func, self.facts.index.scope_of(above)).only in _ENDING
+        if isinstance(above, ast.Compare):
+            return all(isinstance(one, _UNORDERED) for one in above.ops)
+        is_test = isinstance(above, ast.If | ast.While | ast.IfExp) and above.test is node
+        return is_test or isinstance(above, ast.Expr | ast.Assert | ast.UnaryOp)
+
+
+def is_harmless(facts: FileFacts, made: ast.expr) -> bool:
+    """Whether what gives an order is only sorted, counted, searched and compared.
+
+    `names = os.listdir(folder)` where all that follows is `len(names)` and `"a.txt" in names`.
+    """
+    flow = follow(_MustAnalysis(facts), started(facts, made))
+    return flow.is_contained and not flow.exits
