@@ -52,6 +52,7 @@ def test_each_section_of_a_loose_program(audited: Audited) -> None:
         "operators": Light.RED,
         "order": Light.RED,
         "workers": Light.GREEN,
+        "restarts": Light.GREEN,
         "randomness": Light.GREEN,
     }
     assert page.light is Light.RED

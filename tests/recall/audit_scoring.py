@@ -16,7 +16,7 @@ _SECTIONS = {
     "draws-in-prediction": {"seeds"},
     "entropy-seed": {"seeds"},
     "late-seed": {"seeds"},
-    "resume": {"restarts", "randomness"},
+    "resume": {"restarts"},
     "kernels-not-restricted": {"mode", "operators"},
     "cudnn-benchmark": {"switches"},
     "unseeded-environment": {"randomness"},

@@ -53,7 +53,9 @@ class Read:
 
     def is_named_by(self, found: Diagnostic) -> bool:
         """Whether a finding is of this rule, and stands at the line, near it, or relates to it."""
-        places = [place for place in (found.location, *(one.location for one in found.related)) if self.is_of(place.path)]
+        places = [
+            place for place in (found.location, *(one.location for one in found.related)) if self.is_of(place.path)
+        ]
         if self.kind in _OF_PROGRAMS:
             return bool(places) and found.code in _OF_PROGRAMS[self.kind]
         is_operator = self.kind == "nondeterministic-op" and found.code.startswith("TL1")

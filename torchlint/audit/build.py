@@ -8,7 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from torchlint.audit.choosing import Request, kind_of, programs_among, programs_of, title_of
-from torchlint.audit.data import order_section, own_rules_section, randomness_section, workers_section
+from torchlint.audit.data import (
+    order_section,
+    own_rules_section,
+    randomness_section,
+    restarts_section,
+    workers_section,
+)
 from torchlint.audit.material import Material
 from torchlint.audit.operators import operators_section
 from torchlint.audit.page import Audit, Page, Section, Subject
@@ -16,6 +22,7 @@ from torchlint.audit.seeds import CODES as SEED_CODES
 from torchlint.audit.seeds import seeds_section
 from torchlint.audit.sources import Sources
 from torchlint.audit.surroundings import environment_section, mode_section, switches_section, torch_section
+from torchlint.audit.unreached import unreached_among, unreached_page
 from torchlint.audit.unseen import unseen
 from torchlint.catalogue import load_catalogue
 from torchlint.diagnostics import InternalError, Note
@@ -63,13 +70,18 @@ class _Desk:
     def pages(self) -> Iterator[Page]:
         project = self._run.project()
         programs = self._programs(project)
-        reached = sorted({path for program in programs for path in program.files})
+        unreached = unreached_among(project, programs, self._below())
+        covered = [*programs, *([] if unreached is None else [unreached])]
+        reached = sorted({path for program in covered for path in program.files})
         results = {result.path: result for result in self._run.results(reached)}
         beside = self._run.judged([], project)
         self.notes += [*beside.notes, *(note for result in results.values() for note in result.notes)]
         self.internal_errors += beside.internal_errors
         for program in programs:
             yield self._page(program, project, results)
+        page = None if unreached is None else unreached_page(self._material(unreached, project, results))
+        if page is not None:
+            yield page
 
     def _programs(self, project: Project) -> list[Program]:
         """Each once: a file that is named, and again by its folder, is one file."""
@@ -77,21 +89,33 @@ class _Desk:
         found: dict[Program, None] = {}
         for request in self._requests:
             shown = shown_path(root, str(request.path.absolute()))
-            own = {path for path in self._run.context.paths if shown_path(root, path) in self._asked}
             if request.path.is_dir():
-                folder = Path(os.path.abspath(request.path))  # noqa: PTH100 - links stay as the user gave them
-                inside = {path for path in own if folder in Path(os.path.abspath(root / path)).parents}  # noqa: PTH100
-                found.update(dict.fromkeys(programs_among(project, inside)))
+                found.update(dict.fromkeys(programs_among(project, self._inside(request))))
             elif shown in self._asked:
-                path = next(path for path in own if shown_path(root, path) == shown)
+                path = next(path for path in self._own() if shown_path(root, path) == shown)
                 found.update(dict.fromkeys(programs_of(project, path, request)))
         return list(found)
 
-    def _page(self, program: Program, project: Project, results: dict[str, FileResult]) -> Page:
+    def _own(self) -> set[str]:
+        return {path for path in self._run.context.paths if shown_path(self._settings.root, path) in self._asked}
+
+    def _inside(self, request: Request) -> set[str]:
+        """The files in a folder that is asked for."""
+        folder, root = Path(os.path.abspath(request.path)), self._settings.root  # noqa: PTH100 - links stay as given
+        return {path for path in self._own() if folder in Path(os.path.abspath(root / path)).parents}  # noqa: PTH100
+
+    def _below(self) -> set[str]:
+        """The files in all folders that are asked for: who asks for a file asks for its program alone."""
+        return {path for request in self._requests if request.path.is_dir() for path in self._inside(request)}
+
+    def _material(self, program: Program, project: Project, results: dict[str, FileResult]) -> Material:
         seen = project.seen_by(program)
         report = self._run.judged([results[path] for path in sorted(program.files & results.keys())], seen)
         self.internal_errors += report.internal_errors
-        material = Material(program, seen, report, self._sources)
+        return Material(program, seen, report, self._sources)
+
+    def _page(self, program: Program, project: Project, results: dict[str, FileResult]) -> Page:
+        material = self._material(program, project, results)
         return Page(
             subject=self._subject(material),
             sections=tuple(_sections(material)),
@@ -123,6 +147,7 @@ def _sections(material: Material) -> Iterator[Section]:
     yield operators_section(material)
     yield order_section(material)
     yield workers_section(material)
+    yield restarts_section(material)
     yield randomness_section(material, SEED_CODES)
     own = own_rules_section(material)
     if own is not None:

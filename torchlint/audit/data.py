@@ -8,6 +8,7 @@ from torchlint.diagnostics import Location
 from torchlint.facts.data_loading.workers import Where
 
 WORKER_CODES = frozenset({"TL306", "TL307", "TL308"})
+RESTART_CODES = frozenset({"TL313"})
 _SHOWN = 5
 """Data loaders shown of one kind."""
 _LOADING = {
@@ -62,7 +63,7 @@ def _loaders(material: Material) -> dict[Where, list[Location]]:
 
 
 def randomness_section(material: Material, seed_codes: frozenset[str]) -> Section:
-    codes = codes_under(material, "TL3") - WORKER_CODES - seed_codes
+    codes = codes_under(material, "TL3") - WORKER_CODES - RESTART_CODES - seed_codes
     lines = material.lines_of(codes)
     return Section(
         key="randomness",
@@ -70,6 +71,18 @@ def randomness_section(material: Material, seed_codes: frozenset[str]) -> Sectio
         headline=headline(lines),
         lines=tuple(lines),
         looked_for="Generator objects without a seed, and what the other rules on randomness look for.",
+    )
+
+
+def restarts_section(material: Material) -> Section:
+    lines = material.lines_of(RESTART_CODES)
+    return Section(
+        key="restarts",
+        title="Restarts",
+        headline=headline(lines, "no state is loaded"),
+        lines=tuple(lines),
+        looked_for="Calls that load a state where the program may train, and whether the optimizer, the loss scale and "
+        "the random generators are saved and restored as well. What a library's trainer restores is not seen.",
     )
 
 

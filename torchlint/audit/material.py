@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torchlint.audit.page import Light, Line, Spot
 from torchlint.audit.sources import Sources
@@ -76,9 +76,12 @@ class Material:
 
     def open_line(self, found: Sequence[Diagnostic], label: str, text: str) -> Line:
         """The line of points that are open for one reason."""
-        first = found[0]
-        spots = tuple(self.sources.spot(one.location, one.source_line) for one in found)
-        return Line(label, text, Light.AMBER, spots, first.code, first.url, first.advice)
+        first, spots = found[0], []
+        for one in found:
+            spots.append(self.sources.spot(one.location, one.source_line))
+            uses = (self.sources.spot(related.location) for related in one.related)
+            spots += [replace(spot, note=related.message) for spot, related in zip(uses, one.related, strict=True)]
+        return Line(label, text, Light.AMBER, tuple(spots), first.code, first.url, first.advice)
 
     def is_run(self, location: Location) -> bool:
         """Whether code at this place may run in the program, as far as names tell."""

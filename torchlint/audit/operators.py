@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.audit.material import Material, counted, headline, listed
@@ -36,9 +36,17 @@ def codes_of(material: Material) -> frozenset[str]:
 
 
 def operators_section(material: Material) -> Section:
+    return _section(material, list(_context(material)))
+
+
+def reported_section(material: Material) -> Section:
+    """Without the operators that explain: what they mean hangs on the program around them."""
+    return _section(material, [])
+
+
+def _section(material: Material, context: Sequence[Line]) -> Section:
     reported = sorted(_reported(material), key=lambda line: -(line.light or Light.GREEN))
     reported += _open(material)
-    context = list(_context(material))
     return Section(
         key="operators",
         title="Operators",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from torchlint.audit.material import Material, counted, headline, listed
 from torchlint.audit.page import Light, Line, Section, Spot
+from torchlint.checks.framework.spelling import shortened
 from torchlint.diagnostics import Location
 from torchlint.facts.accelerators import GPUS
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
+from torchlint.project.certainty import Certainty
 from torchlint.project.fresh_processes import unseeded_processes, worker_draws
 from torchlint.project.options import why_never
 
@@ -29,8 +32,9 @@ def seeds_section(material: Material) -> Section:
         title="Seeds",
         headline=headline(found, _headline(generators)),
         lines=tuple(lines),
-        looked_for="Calls that seed the global generators or draw from them. A seed under an `if` counts as a seed, "
-        "unless the file's own values or the defaults of options keep it from running. Private generators of a "
+        looked_for="Calls that seed the global generators or draw from them. A seed under an `if` counts, "
+        "unless the file's own values or the defaults of options keep it from running; it is green where every test on "
+        "one way to it is decided. Private generators of a "
         "library are not seen.",
     )
 
@@ -56,6 +60,7 @@ class _Generators:
         processes = unseeded_processes(program, project)
         self._unseeded_in_processes = {draw.generator for process in processes for draw in process.unseeded}
         self._worker = next(worker_draws(program, project), None)
+        self._certainty = Certainty(program, project)
         self._finding = next(iter(material.findings({_UNSEEDED})), None)
 
     def lines(self) -> Iterator[Line]:
@@ -100,6 +105,12 @@ class _Generators:
     def _seeded(self, label: str, seeds: Sequence[SeedCall], draw: Draw) -> Line:
         """No tick where a finding below is about one of these seeds."""
         text, spots = f"seeded by {_callers(seeds)}", self._places(seeds, draw)
+        tests = [self._certainty.open_test(seed) for seed in seeds]
+        if all(tests):
+            test = next(one for one in tests if one is not None)
+            text += f" if `{shortened(test.text)}`, which the code does not tell"
+            asked = [replace(spot, note="decides") for spot in self._material.spots([test.location])]
+            return Line(label, text, Light.AMBER, (*spots, *asked))
         placed = {_line_of(seed.place.location) for seed in seeds}
         findings = self._material.findings(CODES - {_UNSEEDED})
         about = next((one for one in findings if _line_of(one.location) in placed), None)

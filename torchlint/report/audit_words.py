@@ -22,6 +22,7 @@ SHORT = {
     "operators": "oper",
     "order": "data",
     "workers": "work",
+    "restarts": "rest",
     "randomness": "rand",
     "own": "own",
 }

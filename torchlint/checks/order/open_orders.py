@@ -18,22 +18,34 @@ from torchlint.checks.order.unsorted_listing import listing
 from torchlint.checks.order.workers.queues import filled_by_workers
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
-from torchlint.facts.order.harmless import is_harmless
-from torchlint.facts.order.salted import is_salted_hash, sets_of_text
+from torchlint.facts.order.harmless import MustAnalysis, open_uses
+from torchlint.facts.order.salted import is_salted_hash, sets_that_may_hold_text
 from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tree import is_method_call
 from torchlint.project.index import Project
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    return None if is_test(draft.path) or not project.has_torch else draft
+    if is_test(draft.path) or not project.has_torch:
+        return None
+    is_settled = bool(draft.exits) and project.flows.contained(draft.exits, MustAnalysis) is not None
+    return None if is_settled else draft
 
 
 @check(codes=("TL401",), triggers=Triggers(calls=LISTING, methods=LISTING_METHODS), judge=_judge, is_open=True)
 def listings(visit: Visit) -> Iterator[Finding]:
     """Directory listings with a use that is not known to ignore their order."""
-    if (listing(visit) is not None or _may_be_path(visit)) and not is_harmless(visit.facts, visit.call):
-        yield Finding("TL401", visit.node)
+    if listing(visit) is not None or _may_be_path(visit):
+        yield from _used("TL401", visit, visit.call)
+
+
+def _used(code: str, visit: Visit, made: ast.expr) -> Iterator[Finding]:
+    """The point where an order is made, with the first use that may count."""
+    flow = open_uses(visit.facts, made)
+    use = made if flow.sink is None else flow.sink.node
+    if flow.exits or not flow.is_contained:
+        is_elsewhere = visit.facts.locate(use).line != visit.facts.locate(made).line
+        yield Finding(code, made, related=((use, "used here"),) if is_elsewhere else (), exits=tuple(flow.exits))
 
 
 def _may_be_path(visit: Visit) -> bool:
@@ -44,14 +56,14 @@ def _may_be_path(visit: Visit) -> bool:
 
 
 def _sets(facts: FileFacts) -> list[Site]:
-    return list(sets_of_text(facts))
+    return list(sets_that_may_hold_text(facts))
 
 
 @check(codes=("TL402",), triggers=Triggers(sites=_sets), judge=_judge, is_open=True)
 def sets(visit: Visit) -> Iterator[Finding]:
-    """Sets of text with a use that is not known to ignore their order."""
-    if isinstance(visit.node, ast.expr) and not is_harmless(visit.facts, visit.node):
-        yield Finding("TL402", visit.node)
+    """Sets that may hold text, with a use that is not known to ignore their order."""
+    if isinstance(visit.node, ast.expr):
+        yield from _used("TL402", visit, visit.node)
 
 
 @check(codes=("TL403",), triggers=Triggers(calls=frozenset({"builtins.hash"})), judge=_judge, is_open=True)
@@ -76,6 +88,7 @@ def results(visit: Visit) -> Iterator[Finding]:
     """Results that are taken as tasks finish, with a use that is not known to ignore their order."""
     name = visit.callee()
     is_one = name in FINISHED | WAITING or is_method_call(visit.call, *FINISHING)
-    is_queued = not is_one and visit.call in filled_by_workers(visit.facts)
-    if is_queued or (is_one and not is_harmless(visit.facts, visit.call)):
+    if is_one:
+        yield from _used("TL404", visit, visit.call)
+    elif visit.call in filled_by_workers(visit.facts):
         yield Finding("TL404", visit.node)

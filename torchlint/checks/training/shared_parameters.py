@@ -71,3 +71,10 @@ def find(visit: Visit) -> Iterator[Finding]:
         values = {"model": visit.code(model), "trained": flow.sink.what if flow.sink else ""}
         related = (*flow.trace, (flow.sink.node, _TRAINED)) if flow.sink is not None else ()
         yield Finding(_CODE, visit.node, values, related=related, exits=tuple(flow.exits))
+
+
+@check(codes=(_CODE,), triggers=Triggers(methods=frozenset({"share_memory"})), is_open=True)
+def left_open(visit: Visit) -> Iterator[Finding]:
+    """Any model that processes share."""
+    if is_method_call(visit.call, "share_memory"):
+        yield Finding(_CODE, visit.node)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.flow.tracker import Analysis, Sink, follow
+from torchlint.facts.flow.tracker import Analysis, Flow, Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.order.analysis import started
 from torchlint.facts.order.reads import is_sorted_in_place
@@ -25,7 +25,7 @@ _ENDING = frozenset(
 _UNORDERED = (ast.In, ast.NotIn, ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
 
 
-class _MustAnalysis(Analysis):
+class MustAnalysis(Analysis):
     """Where an order gets to a use that is not known to ignore it."""
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
@@ -37,19 +37,20 @@ class _MustAnalysis(Analysis):
     def sanitizes(self, node: ast.expr) -> bool:
         return is_sorted_in_place(self.facts, node)
 
-    def _ends(self, node: ast.AST, above: ast.AST | None) -> bool:
+    def _ends(self, node: ast.expr, above: ast.AST | None) -> bool:
         if isinstance(above, ast.Call) and above.func is not node:
             return self.facts.names(above.func, self.facts.index.scope_of(above)).only in _ENDING
         if isinstance(above, ast.Compare):
             return all(isinstance(one, _UNORDERED) for one in above.ops)
+        if is_sorted_in_place(self.facts, node):
+            return True
         is_test = isinstance(above, ast.If | ast.While | ast.IfExp) and above.test is node
         return is_test or isinstance(above, ast.Expr | ast.Assert | ast.UnaryOp)
 
 
-def is_harmless(facts: FileFacts, made: ast.expr) -> bool:
-    """Whether what gives an order is only sorted, counted, searched and compared.
+def open_uses(facts: FileFacts, made: ast.expr) -> Flow:
+    """Where what gives an order gets to a use that is not known to ignore it, or leaves the file.
 
-    `names = os.listdir(folder)` where all that follows is `len(names)` and `"a.txt" in names`.
+    Nowhere for `names = os.listdir(folder)` where all that follows is `len(names)` and `"a.txt" in names`.
     """
-    flow = follow(_MustAnalysis(facts), started(facts, made))
-    return flow.is_contained and not flow.exits
+    return follow(MustAnalysis(facts), started(facts, made))

@@ -83,6 +83,15 @@ def sets_of_text(facts: FileFacts) -> Iterator[Site]:
             yield site
 
 
+def sets_that_may_hold_text(facts: FileFacts) -> Iterator[Site]:
+    """What makes sets, but for those that hold numbers as far as the code tells."""
+    for site in _set_sites(facts):
+        is_of_numbers = isinstance(site.node, ast.Set) and not holds_text(facts, site.node, site.scope)
+        is_of_entries = isinstance(site.node, ast.Call) and bool(site.node.args)
+        if not is_of_numbers and (is_of_entries or site.node in {one.node for one in sets_of_text(facts)}):
+            yield site
+
+
 def _set_sites(facts: FileFacts) -> Iterator[Site]:
     """All that makes sets: calls, comprehensions, and displays that get a name."""
     for site in facts.calls.find(names=SET_MAKERS):

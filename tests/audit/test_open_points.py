@@ -1,0 +1,215 @@
+"""Green is proof: what was not shown to be harmless is amber, with its place, and what was is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.audit import projects
+from torchlint import api
+from torchlint.audit.page import Light, Line, Page
+from torchlint.audit.unreached import NAME
+from torchlint.checks.framework.registration import all_checks
+from torchlint.config import Overrides
+
+Audited = Callable[[dict[str, str]], dict[str, Page]]
+
+TRAINING = """
+import torch
+import torch.nn.functional as F
+
+{first}
+
+class Net(torch.nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.kind = kind
+        self.one = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        {forward}
+
+def main():
+    {seed}
+    net = Net({kind}).cuda()
+    {load}
+    optimiser = torch.optim.SGD(net.parameters(), 0.1)
+    for _ in range(3):
+        net(torch.randn(2, 3, 8, 8, device="cuda")).sum().backward()
+        optimiser.step()
+
+if __name__ == "__main__":
+    main()
+"""
+PLAIN = {"first": "", "forward": "return self.one(x)", "seed": "torch.manual_seed(0)", "kind": "1", "load": ""}
+
+
+@pytest.fixture
+def audited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Audited:
+    """Writes a project and returns the pages of its folder, by name."""
+
+    def run(project: dict[str, str]) -> dict[str, Page]:
+        monkeypatch.chdir(projects.write(project, tmp_path / "project"))
+        found = api.audit_paths([], api.CheckOptions(overrides=Overrides(), jobs=1))
+        assert found.internal_errors == ()
+        return {page.subject.name: page for page in found.pages}
+
+    return run
+
+
+def program(**parts: str) -> dict[str, str]:
+    return {"train.py": TRAINING.format(**{**PLAIN, **parts})}
+
+
+def open_lines(page: Page, key: str) -> list[Line]:
+    section = next(section for section in page.sections if section.key == key)
+    return [line for line in section.lines if line.light]
+
+
+SEEDS = {
+    "a test of a configuration": (
+        "import yaml\ncfg = yaml.safe_load(open('a.yaml'))",
+        "if cfg['seed']: torch.manual_seed(cfg['seed'])",
+    ),
+    "a test around the call": (
+        "from helpers import wanted\ndef seed_all():\n    torch.manual_seed(0)",
+        "if wanted(): seed_all()",
+    ),
+    "a test that leaves before": (
+        "from helpers import wanted\ndef seed_all():\n    if not wanted():\n        return\n    torch.manual_seed(0)",
+        "seed_all()",
+    ),
+}
+SURE_SEEDS = {
+    "plain": ("", "torch.manual_seed(0)"),
+    "a test of the machine": (
+        "",
+        "torch.manual_seed(0)\n    if torch.cuda.is_available(): torch.cuda.manual_seed_all(0)",
+    ),
+    "an option with a default": (
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--seed', type=int, default=3)\nargs = parser.parse_args()",
+        "if args.seed is not None: torch.manual_seed(args.seed)",
+    ),
+    "a function of the file": ("def seed_all(seed=1):\n    torch.manual_seed(seed)", "seed_all()"),
+}
+
+
+@pytest.mark.parametrize(("first", "seed"), SEEDS.values(), ids=SEEDS)
+def test_a_seed_under_an_open_test_has_no_tick(audited: Audited, first: str, seed: str) -> None:
+    pages = audited({**program(first=first, seed=seed), "helpers.py": "def wanted():\n    return input() == 'y'\n"})
+    [line] = [line for line in open_lines(pages["train.py"], "seeds") if line.label == "torch"]
+    assert line.light is Light.AMBER
+    assert "which the code does not tell" in line.text
+    assert [spot.note for spot in line.spots][-1] == "decides"
+
+
+@pytest.mark.parametrize(("first", "seed"), SURE_SEEDS.values(), ids=SURE_SEEDS)
+def test_a_seed_that_always_runs_has_one(audited: Audited, first: str, seed: str) -> None:
+    assert open_lines(audited(program(first=first, seed=seed))["train.py"], "seeds") == []
+
+
+OPERATORS = {
+    "a mode out of sight": "return F.interpolate(x, scale_factor=2, mode=self.kind)",
+    "arguments out of sight": "return F.interpolate(x, **self.kind)",
+    "a rank out of sight": "return F.cross_entropy(self.kind(x), self.kind(x))",
+}
+
+
+@pytest.mark.parametrize("forward", OPERATORS.values(), ids=OPERATORS)
+def test_a_call_that_may_vary_is_open(audited: Audited, forward: str) -> None:
+    project = {
+        **program(first="from kinds import KIND", forward=forward, kind="KIND"),
+        "kinds.py": "KIND = eval(input())\n",
+    }
+    [line] = [line for line in open_lines(audited(project)["train.py"], "operators") if "does not tell" in line.text]
+    assert line.spots[0].source_line.strip() == forward
+
+
+@pytest.mark.parametrize("mode", ["", ", mode='nearest'"])
+def test_a_call_that_is_shown_not_to_vary_is_not(audited: Audited, mode: str) -> None:
+    page = audited(program(forward=f"return F.interpolate(x, scale_factor=2{mode})"))["train.py"]
+    assert not [line for line in open_lines(page, "operators") if "does not tell" in line.text]
+
+
+ORDERS = {
+    "a listing": ("import os\nfrom helpers import use\nuse(os.listdir('data'))", "TL401"),
+    "a path that nothing is known of": ("from helpers import use, HOME\nuse(HOME.rglob('*.png'))", "TL401"),
+    "an entry of a set": ("from helpers import use\nuse(list(set(use('names')))[0])", "TL402"),
+    "a hash": ("from helpers import use\nuse(hash('name'))", "TL403"),
+    "what finishes first": (
+        "from concurrent.futures import as_completed\nfrom helpers import use\nfor one in as_completed(use()): use(one)",
+        "TL404",
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "code"), ORDERS.values(), ids=ORDERS)
+def test_an_order_that_was_not_followed_is_open(audited: Audited, first: str, code: str) -> None:
+    project = {**program(first=first), "helpers.py": "def use(*x):\n    return eval(input())\n\nHOME = use()\n"}
+    assert [line.code for line in open_lines(audited(project)["train.py"], "order")] == [code]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "import os\nprint(len(os.listdir('data')))",
+        "import os\nnames = sorted(os.listdir('data'))\nprint(names)",
+        "import os\nnames = os.listdir('data')\nnames.sort()\nprint(names[0])",
+        "import os\nnames = os.listdir('data')\nassert 'a.txt' in names and names",
+        "known = set(open('names.txt').read().split())\nprint('a' in known, len(known))",
+    ],
+)
+def test_an_order_that_decides_nothing_is_not(audited: Audited, first: str) -> None:
+    assert open_lines(audited(program(first=first))["train.py"], "order") == []
+
+
+@pytest.mark.parametrize(
+    "load", ["net.load_state_dict(torch.load('a.pt'))", "print(torch.load('a.pt'))", "net.load_checkpoint('a.pt')"]
+)
+def test_a_state_that_is_loaded_leaves_restarts_open(audited: Audited, load: str) -> None:
+    [line] = open_lines(audited(program(load=load))["train.py"], "restarts")
+    assert (line.code, line.light) == ("TL313", Light.AMBER)
+
+
+def test_restored_generators_close_it(audited: Audited) -> None:
+    load = "state = torch.load('a.pt'); net.load_state_dict(state['net']); torch.set_rng_state(state['torch'])"
+    assert open_lines(audited(program(load=load))["train.py"], "restarts") == []
+
+
+def test_a_shared_model_is_open(audited: Audited) -> None:
+    [line] = open_lines(audited(program(load="net.share_memory()"))["train.py"], "workers")
+    assert line.code == "TL503"
+
+
+def test_files_that_no_program_runs_have_a_page(audited: Audited) -> None:
+    tool = "import os\nimport random\n\ndef split(folder):\n    names = os.listdir(folder)\n    random.shuffle(names)\n    return names\n"
+    page = audited({**program(), "tools/split.py": tool, "quiet.py": "def double(x):\n    return 2 * x\n"})[NAME]
+    assert {section.key for section in page.sections} == {"seeds", "order"}
+    assert page.subject.kind == "1 file"
+    assert {spot.location.path for section in page.sections for line in section.lines for spot in line.spots} == {
+        "tools/split.py"
+    }
+
+
+def test_whoever_asks_for_a_file_gets_its_page_alone(audited: Audited) -> None:
+    audited({**program(), "tools.py": "import os\nimport torch\nprint(torch.rand(2), os.listdir('.'))\n"})
+    found = api.audit_paths(["train.py"], api.CheckOptions(overrides=Overrides(), jobs=1))
+    assert [page.subject.name for page in found.pages] == ["train.py"]
+
+
+def test_check_says_nothing_of_open_points(audited: Audited) -> None:
+    audited(program(forward=OPERATORS["a mode out of sight"], load="net.load_state_dict(torch.load('a.pt'))"))
+    report = api.check_paths([Path()], api.CheckOptions(overrides=Overrides(), jobs=1))
+    assert report.open == ()
+    assert not [one for one in report.diagnostics if one.variant == "open"]
+
+
+def test_each_rule_that_leaves_points_open_has_words_for_them() -> None:
+    from torchlint.catalogue import load_catalogue
+
+    catalogue = load_catalogue()
+    codes = {code for one in all_checks() if one.is_open for code in one.codes(catalogue)}
+    assert {"TL103", "TL313", "TL401", "TL402", "TL403", "TL404", "TL503"} <= codes
+    assert all("open" in catalogue.rules[code].messages for code in codes)

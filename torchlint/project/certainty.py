@@ -1,0 +1,94 @@
+"""Whether a call runs in every run of a program: on each way to it, all tests are decided by what the project says."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.diagnostics import Location
+from torchlint.facts.control.conditions import decisions
+from torchlint.facts.file import MAIN, FileFacts
+from torchlint.facts.options.demands import demand_of
+from torchlint.facts.scopes import CallSite
+from torchlint.facts.tree import is_main_guard
+from torchlint.project.options import is_met
+
+if TYPE_CHECKING:
+    from torchlint.facts.randomness.seeding import SeedCall
+    from torchlint.project.call_graph import Symbol
+    from torchlint.project.index import Project
+    from torchlint.project.programs import Program
+
+_DEPTH = 6
+"""Calls that are followed back to the start of a program."""
+_HARDWARE = ("is_available", "device_count", "has_cuda", "is_initialized")
+"""In tests of the machine: on another one the code may do without."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTest:
+    """A test that decides whether a call runs, and whose answer the code does not tell."""
+
+    text: str
+    location: Location
+
+
+class Certainty:
+    """Answers for one program."""
+
+    def __init__(self, program: Program, project: Project) -> None:
+        self._program = program
+        self._project = project
+        self._known: dict[Symbol, OpenTest | None] = {}
+
+    def open_test(self, seed: SeedCall) -> OpenTest | None:
+        """The first test that keeps a seed from being certain; None where it runs in every run, or nobody can say."""
+        facts = self._project.flows.read(seed.path)
+        sites = [] if facts is None else [s for s in facts.symbols.calls if facts.locate(s.node) == seed.place.location]
+        if facts is None or not sites:
+            return None
+        own = self._test_of(facts, sites[0], seed.path)
+        return own or self._way_to((seed.path, seed.symbol), _DEPTH)
+
+    def _way_to(self, place: Symbol, depth: int) -> OpenTest | None:
+        """The test on the way to a function that has the fewest; None where one way has none."""
+        if place not in self._known:
+            self._known[place] = None  # of a function that calls itself
+            self._known[place] = self._searched(place, depth)
+        return self._known[place]
+
+    def _searched(self, place: Symbol, depth: int) -> OpenTest | None:
+        path, symbol = place
+        is_start = symbol in ("", MAIN) or (path == self._program.path and symbol == self._program.entry.symbol)
+        if is_start or not depth:
+            return None
+        found = list(self._tests_before(place, depth))
+        return None if None in found or not found else found[0]
+
+    def _tests_before(self, place: Symbol, depth: int) -> Iterator[OpenTest | None]:
+        for at, edge in self._project.programs.calls.calls_of("::".join(place)):
+            facts = self._project.flows.read(at[0]) if at in self._program.reached and at != place else None
+            if facts is None:
+                continue
+            own = [site for site in facts.symbols.calls if facts.symbol_of(site) == at[1]]
+            sites = [site for site in own if edge.callee in facts.names(site.node.func, site.scope).of_project]
+            for site in sites:
+                yield self._test_of(facts, site, at[0]) or self._way_to(at, depth - 1)
+            if not sites:
+                yield None
+
+    def _test_of(self, facts: FileFacts, site: CallSite, path: str) -> OpenTest | None:
+        """The first `if` above a call whose answer is not known."""
+        for decision, answer in decisions(facts, site.statement):
+            if not self._is_decided(facts, decision, site.scope, path, answer=answer):
+                return OpenTest(ast.unparse(decision.test), facts.locate(decision.test))
+        return None
+
+    def _is_decided(self, facts: FileFacts, decision: ast.If, scope: int, path: str, *, answer: bool) -> bool:
+        test = decision.test
+        if is_main_guard(test) or any(word in ast.unparse(test) for word in _HARDWARE):
+            return True
+        demand = demand_of(facts, test, scope)
+        return demand is not None and is_met(demand if answer else demand.denied, path, self._program, self._project)
