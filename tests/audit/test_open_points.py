@@ -89,7 +89,8 @@ SURE_SEEDS = {
         "torch.manual_seed(0)\n    if torch.cuda.is_available(): torch.cuda.manual_seed_all(0)",
     ),
     "an option with a default": (
-        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--seed', type=int, default=3)\nargs = parser.parse_args()",
+        "import argparse\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--seed', type=int, default=3)\nargs = parser.parse_args()",
         "if args.seed is not None: torch.manual_seed(args.seed)",
     ),
     "a function of the file": ("def seed_all(seed=1):\n    torch.manual_seed(seed)", "seed_all()"),
@@ -139,7 +140,8 @@ ORDERS = {
     "an entry of a set": ("from helpers import use\nuse(list(set(use('names')))[0])", "TL402"),
     "a hash": ("from helpers import use\nuse(hash('name'))", "TL403"),
     "what finishes first": (
-        "from concurrent.futures import as_completed\nfrom helpers import use\nfor one in as_completed(use()): use(one)",
+        "from concurrent.futures import as_completed\nfrom helpers import use\n"
+        "for one in as_completed(use()): use(one)",
         "TL404",
     ),
 }
@@ -184,7 +186,10 @@ def test_a_shared_model_is_open(audited: Audited) -> None:
 
 
 def test_files_that_no_program_runs_have_a_page(audited: Audited) -> None:
-    tool = "import os\nimport random\n\ndef split(folder):\n    names = os.listdir(folder)\n    random.shuffle(names)\n    return names\n"
+    tool = (
+        "import os\nimport random\n\ndef split(folder):\n    names = os.listdir(folder)\n"
+        "    random.shuffle(names)\n    return names\n"
+    )
     page = audited({**program(), "tools/split.py": tool, "quiet.py": "def double(x):\n    return 2 * x\n"})[NAME]
     assert {section.key for section in page.sections} == {"seeds", "order"}
     assert page.subject.kind == "1 file"
