@@ -89,8 +89,7 @@ SURE_SEEDS = {
         "torch.manual_seed(0)\n    if torch.cuda.is_available(): torch.cuda.manual_seed_all(0)",
     ),
     "an option with a default": (
-        "import argparse\nparser = argparse.ArgumentParser()\n"
-        "parser.add_argument('--seed', type=int, default=3)\nargs = parser.parse_args()",
+        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--seed', default=3)\nargs = p.parse_args()",
         "if args.seed is not None: torch.manual_seed(args.seed)",
     ),
     "a function of the file": ("def seed_all(seed=1):\n    torch.manual_seed(seed)", "seed_all()"),
@@ -140,8 +139,7 @@ ORDERS = {
     "an entry of a set": ("from helpers import use\nuse(list(set(use('names')))[0])", "TL402"),
     "a hash": ("from helpers import use\nuse(hash('name'))", "TL403"),
     "what finishes first": (
-        "from concurrent.futures import as_completed\nfrom helpers import use\n"
-        "for one in as_completed(use()): use(one)",
+        "import concurrent.futures as f\nfrom helpers import use\nfor one in f.as_completed(use()): use(one)",
         "TL404",
     ),
 }

@@ -251,8 +251,13 @@ def test_a_training_whose_draws_are_not_seen_is_left_open(audited: Audited) -> N
 
 def test_a_mode_that_would_change_nothing_is_no_open_point(audited: Audited) -> None:
     found = line(audited({"train.py": _UNSEEN})["train.py"], "mode", "mode")
-    assert (found.light, found.text) == (None, "off, and the program reaches no code that is known to depend on it")
-    convolving = _UNSEEN.replace("zoo.create('small')", "torch.nn.Conv2d(3, 4, 3)")
+    assert (found.light, found.text) == (Light.AMBER, "off; which kernels zoo runs was not read")
+    known = _UNSEEN.replace("import zoo\n", "")
+    plain = line(
+        audited({"train.py": known.replace("zoo.create('small')", "torch.nn.ReLU()")})["train.py"], "mode", "mode"
+    )
+    assert (plain.light, plain.text) == (None, "off, and the program reaches no code that is known to depend on it")
+    convolving = known.replace("zoo.create('small')", "torch.nn.Conv2d(3, 4, 3)")
     steadied = audited({"train.py": convolving})["train.py"]
     assert line(steadied, "mode", "mode").light is None
     unsteady = audited({"train.py": convolving.replace("cudnn.deterministic = True", "cudnn.enabled = True")})[

@@ -51,6 +51,7 @@ _LINE = _object(
     code=_MAYBE,
     url=_MAYBE,
     advice=_MAYBE,
+    run=_MAYBE,
     places=_list(_PLACE),
 )
 _SECTION = _object(key=_TEXT, title=_TEXT, status=_STATUS, headline=_TEXT, lines=_list(_LINE), looked_for=_TEXT)
@@ -65,6 +66,7 @@ _PROGRAM = _object(
     example={"type": "boolean"},
     status=_STATUS,
     verdict=_TEXT,
+    first={"type": "array", "items": _object(section=_TEXT, label=_TEXT)},
     sections=_list(_SECTION),
     not_seen=_list(_TEXT),
 )
@@ -122,7 +124,7 @@ def test_several_programs_are_shown_at_a_glance(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[0] == "2 programs and 1 example"
     assert [line.split()[0] for line in lines[2:6] if line] == ["quick.py", "steady.py", "examples/demo.py"]
-    assert lines[2].split()[1:] == ["✓", "!", "✓", "✓", "✓", "✗", "✓", "✓", "✓"]
+    assert lines[2].split()[1:] == ["✓", "!", "✓", "✓", "✓", "✗", "✓", "✓", "✓", "✓"]
     assert max(map(len, lines)) <= 80
     pages = run_torchlint("audit", "--pages", cwd=folder).stdout
     assert [name for name in ("quick.py", "steady.py", "examples/demo.py") if f"\n{name}\n" in f"\n{pages}"] == [

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tests.recall.scoring import Read
 from torchlint.audit.page import Light, Line, Page
+from torchlint.audit.settling import ranked
 
 VERDICTS = ("red", "amber", "green", "silent", "no page")
 _SECTIONS = {
@@ -71,11 +72,10 @@ def scored(causes: Sequence[Read], pages: Sequence[Page]) -> Scored:
 
 def _naming(cause: Read, page: Page) -> Iterator[tuple[Line, int]]:
     """The red and amber lines of a page that name a cause, with their places."""
-    open_lines = [(section.key, line) for section in page.sections for line in section.lines if line.light]
     keys = _OF_LINES.get(cause.kind)
-    for place, (key, line) in enumerate(sorted(open_lines, key=lambda one: -(one[1].light or 0)), 1):
-        is_of_program = key in _SECTIONS.get(cause.kind, ())
-        is_near = any(cause.is_near(spot.location) for spot in line.spots) and (keys is None or key in keys)
+    for place, (section, line) in enumerate(ranked(page.sections), 1):
+        is_of_program = section.key in _SECTIONS.get(cause.kind, ())
+        is_near = any(cause.is_near(spot.location) for spot in line.spots) and (keys is None or section.key in keys)
         if is_of_program or is_near:
             yield line, place
 

@@ -81,7 +81,8 @@ class Material:
             spots.append(self.sources.spot(one.location, one.source_line))
             uses = (self.sources.spot(related.location) for related in one.related)
             spots += [replace(spot, note=related.message) for spot, related in zip(uses, one.related, strict=True)]
-        return Line(label, text, Light.AMBER, tuple(spots), first.code, first.url, first.advice)
+        by_line = {str(spot): spot for spot in reversed(spots)}
+        return Line(label, text, Light.AMBER, tuple(reversed(by_line.values())), first.code, first.url, first.advice)
 
     def is_run(self, location: Location) -> bool:
         """Whether code at this place may run in the program, as far as names tell."""

@@ -47,6 +47,9 @@ class Line:
     """Of the rule that found it, if a rule did."""
     url: str = ""
     advice: str = ""
+    """What turns it green."""
+    run: str = ""
+    """The command whose run settles it; empty where none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,8 @@ class Page:
     sections: tuple[Section, ...]
     unseen: tuple[str, ...]
     """What nobody can see here without running it."""
+    first: tuple[tuple[str, Line], ...] = ()
+    """The lines to look at first, with the titles of their sections."""
 
     @property
     def light(self) -> Light:

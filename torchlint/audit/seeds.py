@@ -19,6 +19,7 @@ from torchlint.project.options import why_never
 _UNSEEDED = "TL301"
 CODES = frozenset({_UNSEEDED, "TL302", "TL303", "TL305", "TL311"})
 _NAMES = {"torch": "torch", "numpy": "numpy.random", "random": "random"}
+_SEEDING = {"torch": "torch.manual_seed(0)", "numpy.random": "numpy.random.seed(0)", "random": "random.seed(0)"}
 _SAID = {Light.RED: "not seeded", Light.AMBER: "perhaps not seeded", Light.GREEN: "seeded"}
 _CUDA = "torch.cuda"
 
@@ -110,7 +111,8 @@ class _Generators:
             test = next(one for one in tests if one is not None)
             text += f" if `{shortened(test.text)}`, which the code does not tell"
             asked = [replace(spot, note="decides") for spot in self._material.spots([test.location])]
-            return Line(label, text, Light.AMBER, (*spots, *asked))
+            advice = "Seed on every way, before the first draw."
+            return Line(label, text, Light.AMBER, (*spots, *asked), advice=advice)
         placed = {_line_of(seed.place.location) for seed in seeds}
         findings = self._material.findings(CODES - {_UNSEEDED})
         about = next((one for one in findings if _line_of(one.location) in placed), None)
@@ -124,6 +126,11 @@ class _Generators:
             return Line(label, text, spots=self._places((), loaded))
         if seeds:
             return Line(label, f"no draw seen; seeded by {_callers(seeds)}", spots=self._places(seeds))
+        hidden = [draw for one in self._material.summaries for draw in one.draws if _NAMES[draw.generator] == label]
+        if hidden:
+            text = "drawn from in code that may not run, and nothing seeds it"
+            advice = f"Seed it at the start, beside the others: `{_SEEDING[label]}`."
+            return Line(label, text, Light.AMBER, self._places((), hidden[0]), advice=advice)
         if label == "torch" and self._randomness.training is not None and not self._possible:
             return Line(label, "no seed; the draws of this training were not seen", Light.AMBER)
         return Line(label, "no draw and no seed seen")

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from torchlint.audit.material import NOT_RUN, Material, headline, listed
 from torchlint.audit.page import Light, Line, Section, Spot
+from torchlint.audit.unseen import packages_of
 from torchlint.catalogue.versions import VersionRange, format_minor
 from torchlint.checks.framework.varying_kernels import varying_kernels
 from torchlint.diagnostics import Location
@@ -76,6 +77,10 @@ def _mode_line(material: Material) -> Line:
         text = f"{words}, although the program {trains}"
         return Line("mode", text, light, placed, found[0].code, found[0].url, found[0].advice)
     if verdict.place is None and not varying_kernels(material.program, project):
+        unread = sorted(packages_of(material) - set(project.catalogue.devices.plain_libraries))
+        if unread and material.trains:
+            text = f"{words}; which kernels {listed(unread)} {'runs' if len(unread) == 1 else 'run'} was not read"
+            return Line("mode", text, light, advice=project.catalogue.rules["TL210"].advice["default"])
         return Line("mode", f"{words}, and the program reaches no code that is known to depend on it", None)
     if verdict.place is None:
         return Line("mode", f"{words}: nothing that the program reaches turns it on", light)

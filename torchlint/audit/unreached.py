@@ -9,6 +9,7 @@ from torchlint.audit.material import Material, counted, headline
 from torchlint.audit.operators import reported_section
 from torchlint.audit.page import Light, Line, Page, Section, Spot, Subject
 from torchlint.audit.seeds import CODES as SEED_CODES
+from torchlint.audit.settling import first_among, settled
 from torchlint.facts.entries import Entry, EntryKind, is_example, is_test
 from torchlint.facts.file import MAIN
 from torchlint.project.index import Project
@@ -27,10 +28,10 @@ _SHOWN = 5
 def unreached_among(project: Project, programs: Iterable[Program], asked: Collection[str]) -> Program | None:
     """Files beside the programs, as one program that may run all of their code; None where there are none."""
     reached = {path for program in programs for path in program.files}
-    files = sorted(path for path in asked if path in project.summaries and path not in reached and not is_test(path))
-    if not files or not project.has_torch:
+    files = sorted(path for path in asked if path not in reached and not is_test(path))
+    summaries = [project.summaries[path] for path in files if path in project.summaries]
+    if not summaries or not project.has_torch:
         return None
-    summaries = [project.summaries[path] for path in files]
     symbols = ((one.path, symbol) for one in summaries for symbol in (*one.functions, "", MAIN))
     entry = Entry(EntryKind.SCRIPT, "", summaries[0].start)
     return Program(files[0], entry, frozenset(symbols), frozenset(files))
@@ -38,18 +39,7 @@ def unreached_among(project: Project, programs: Iterable[Program], asked: Collec
 
 def unreached_page(material: Material) -> Page | None:
     """What was found and left open in the files; None where that is nothing."""
-    sections = tuple(
-        section
-        for section in (
-            _draws(material),
-            reported_section(material),
-            order_section(material),
-            workers_section(material),
-            restarts_section(material),
-            randomness_section(material, SEED_CODES),
-        )
-        if section.light is not Light.GREEN
-    )
+    sections = settled((one for one in _sections(material) if one.light is not Light.GREEN), material, "")
     told = {_spot_path(spot) for section in sections for line in section.lines for spot in line.spots}
     if not told:
         return None
@@ -67,7 +57,19 @@ def unreached_page(material: Material) -> Page | None:
         ),
         sections=sections,
         unseen=(_UNSEEN,),
+        first=first_among(sections),
     )
+
+
+def _sections(material: Material) -> Iterator[Section]:
+    yield _draws(material)
+    unread = material.lines_of({"TL001"})
+    yield Section("unread", "Unread files", headline(unread), tuple(unread), "Files that torchlint could not parse.")
+    yield reported_section(material)
+    yield order_section(material)
+    yield workers_section(material)
+    yield restarts_section(material)
+    yield randomness_section(material, SEED_CODES)
 
 
 def _spot_path(spot: Spot) -> str:

@@ -23,7 +23,7 @@ def _cuts(material: Material) -> Iterator[str]:
     unreadable = sorted({path for found in material.findings({"TL001"}) for path in _places_of(found)})
     if unreadable:
         yield f"Not read, or read only in part, because it does not parse: {listed(unreadable)}."
-    packages = sorted(_packages(material))
+    packages = sorted(packages_of(material))
     if packages:
         yield f"The code of installed packages is not read: {listed(packages, _MOST_PACKAGES)}."
     files = counted(len(material.program.files), "file")
@@ -46,7 +46,7 @@ def _places_of(found: Diagnostic) -> Iterator[str]:
     yield from (related.location.path for related in found.related)
 
 
-def _packages(material: Material) -> set[str]:
+def packages_of(material: Material) -> set[str]:
     """Packages from outside that the program's files import."""
     own = {PurePosixPath(part).stem for path in material.project.sources for part in path.split("/")}
     own |= {material.project.root.name}

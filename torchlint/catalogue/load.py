@@ -19,7 +19,7 @@ from torchlint.catalogue.generators import GeneratorFile
 from torchlint.catalogue.libraries import Fact, Library, Use
 from torchlint.catalogue.programs import NameFile, ProgramFile, RandomnessFile, SwitchFile, TorchFile
 from torchlint.catalogue.registry import Operator, OperatorFile, OperatorTexts, Spelling
-from torchlint.catalogue.rules import Rule
+from torchlint.catalogue.rules import Causes, Rule
 from torchlint.catalogue.tensor_methods import TensorMethodFile
 from torchlint.catalogue.values import ValueFile
 from torchlint.catalogue.versions import Minor, parse_minor
@@ -197,6 +197,12 @@ def load_containers() -> Containers:
 def load_orders() -> Orders:
     """What becomes of orders. Raises CatalogueError as the catalogue does."""
     return _decode(catalogue_root() / "registry" / "flow" / "orders.toml", Orders)
+
+
+@functools.cache
+def load_causes() -> Causes:
+    """How often each rule's subject was a cause. Raises CatalogueError as the catalogue does."""
+    return _decode(catalogue_root() / "registry" / "causes.toml", Causes)
 
 
 @functools.cache

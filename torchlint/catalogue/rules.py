@@ -65,6 +65,13 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             raise ValueError(f"`measured`: `on` is no day like 2026-11-21: {self.on}")
 
 
+class Causes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How often what a rule is about was a cause of runs that differ, by its code."""
+
+    sources: tuple[str, ...]
+    causes: dict[str, int]
+
+
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One rule: identity, defaults and every word the user reads about it.
 

@@ -75,7 +75,7 @@ class Settings:
     min_confidence: Confidence
     fail_on: Severity
     isolated_facts: bool
-    shows_open: bool = False
+    shows_open: bool = field(default=False, repr=False)
     """Whether the points that rules leave open are looked for, as `audit` does."""
     verify: tuple[tuple[str, str], ...] = ()
     """What `verify` builds targets with, by target: the table as JSON, so that settings can be compared and hashed."""

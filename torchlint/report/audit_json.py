@@ -29,6 +29,7 @@ def _page(page: Page) -> dict[str, object]:
         "example": subject.is_example,
         "status": page.light.label,
         "verdict": page.verdict,
+        "first": [{"section": title, "label": line.label} for title, line in page.first],
         "sections": [_section(section) for section in page.sections],
         "not_seen": list(page.unseen),
     }
@@ -53,6 +54,7 @@ def _line(line: Line) -> dict[str, object]:
         "code": line.code or None,
         "url": line.url or None,
         "advice": line.advice or None,
+        "run": line.run or None,
         "places": [_spot(spot) for spot in line.spots],
     }
 

@@ -108,6 +108,7 @@ def _page(page: Page, style: Style) -> Iterator[str]:
     yield from (style.paint.faint(line) for line in textwrap.wrap(separator.join(facts_of(page)), _WIDTH))
     yield ""
     yield f"{style.mark(page.light)} {style.tint(page.verdict, page.light)}"
+    yield from _first(page)
     for section in page.sections:
         yield ""
         yield from _section(section, style)
@@ -117,6 +118,17 @@ def _page(page: Page, style: Style) -> Iterator[str]:
         first, *rest = _wrapped(one_line(cut), "    ")
         yield f"  {style.dot} {first.lstrip()}"
         yield from rest
+
+
+def _first(page: Page) -> Iterator[str]:
+    """Where to begin, on a page with more than fits one look."""
+    if page.count(Light.RED) + page.count(Light.AMBER) <= len(page.first):
+        return
+    yield from _wrapped(f"Look first at {', '.join(_named(title, line) for title, line in page.first)}.", "  ")
+
+
+def _named(title: str, line: Line) -> str:
+    return f"{one_line(line.label)} ({title})"
 
 
 def _section(section: Section, style: Style) -> Iterator[str]:
@@ -139,10 +151,20 @@ def _line(line: Line, style: Style) -> Iterator[str]:
     else:
         yield f"  {style.mark(line.light)} {label}"
         yield from wrapped
+    yield from _closing(line, style)
     for spot in line.spots[:_SPOTS]:
         yield _SPOT_INDENT + style.paint.faint(_spot(spot, _WIDTH - len(_SPOT_INDENT), style))
     if len(line.spots) > _SPOTS:
         yield _SPOT_INDENT + style.paint.faint(f"and {len(line.spots) - _SPOTS} more")
+
+
+def _closing(line: Line, style: Style) -> Iterator[str]:
+    """What turns the line green, and what settles it."""
+    if line.light:
+        found = [(word, text) for word, text in (("fix", line.advice), ("run", line.run)) if text]
+        for word, text in found:
+            wrapped = _wrapped(f"{word}: {one_line(text)}", _SPOT_INDENT)
+            yield from (style.paint.faint(one) for one in wrapped)
 
 
 def _spot(spot: Spot, width: int, style: Style) -> str:

@@ -9,8 +9,8 @@ MARKS = {Light.GREEN: "✓", Light.AMBER: "!", Light.RED: "✗"}
 """A sign beside the colour, for those who do not see colours."""
 WORDS = {Light.GREEN: "nothing found", Light.AMBER: "left open", Light.RED: "reason found"}
 EXPLAINED = {
-    Light.GREEN: "no cause was found; this is no guarantee",
-    Light.AMBER: "the code alone does not tell: check it yourself",
+    Light.GREEN: "the code that was read holds nothing of the kind; see Not seen",
+    Light.AMBER: "the code alone does not tell: a run does",
     Light.RED: "a reason why two runs may differ, or why a run would fail",
 }
 SHORT = {
@@ -23,6 +23,7 @@ SHORT = {
     "order": "data",
     "workers": "work",
     "restarts": "rest",
+    "unread": "file",
     "randomness": "rand",
     "own": "own",
 }
