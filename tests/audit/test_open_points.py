@@ -138,6 +138,11 @@ ORDERS = {
     "a path that nothing is known of": ("from helpers import use, HOME\nuse(HOME.rglob('*.png'))", "TL401"),
     "an entry of a set": ("from helpers import use\nuse(list(set(use('names')))[0])", "TL402"),
     "a hash": ("from helpers import use\nuse(hash('name'))", "TL403"),
+    "threads": ("import threading\nfrom helpers import use\nthreading.Thread(target=use).start()", "TL404"),
+    "processes": (
+        "import multiprocessing\nfrom helpers import use\nmultiprocessing.Process(target=use).start()",
+        "TL404",
+    ),
     "what finishes first": (
         "import concurrent.futures as f\nfrom helpers import use\nfor one in f.as_completed(use()): use(one)",
         "TL404",

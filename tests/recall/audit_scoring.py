@@ -23,6 +23,8 @@ _SECTIONS = {
     "unseeded-environment": {"randomness"},
 }
 """The sections that answer for what a whole program does, by the kind of the cause."""
+_BESIDE = {"randomness"}
+"""The section that may answer for them by a line near by, as well."""
 _OF_LINES = {
     "nondeterministic-op": {"operators"},
     "uninitialised-memory": {"operators"},
@@ -72,7 +74,7 @@ def scored(causes: Sequence[Read], pages: Sequence[Page]) -> Scored:
 
 def _naming(cause: Read, page: Page) -> Iterator[tuple[Line, int]]:
     """The red and amber lines of a page that name a cause, with their places."""
-    keys = _OF_LINES.get(cause.kind)
+    keys = _OF_LINES.get(cause.kind) or (_BESIDE if cause.kind in _SECTIONS else None)
     for place, (section, line) in enumerate(ranked(page.sections), 1):
         is_of_program = section.key in _SECTIONS.get(cause.kind, ())
         is_near = any(cause.is_near(spot.location) for spot in line.spots) and (keys is None or section.key in keys)

@@ -67,10 +67,10 @@ class Material:
 
     def _open_lines(self, codes: Collection[str]) -> Iterator[Line]:
         """One line for each rule that leaves points open."""
-        by_code: dict[str, list[Diagnostic]] = {}
+        by_kind: dict[tuple[str, str], list[Diagnostic]] = {}
         for one in self.open_points(codes):
-            by_code.setdefault(one.code, []).append(one)
-        for _, found in sorted(by_code.items()):
+            by_kind.setdefault((one.code, one.variant), []).append(one)
+        for _, found in sorted(by_kind.items()):
             places = f" ({len(found)} places)" if len(found) > 1 else ""
             yield self.open_line(found, found[0].name, f"{found[0].message}{places}")
 

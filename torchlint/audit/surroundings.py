@@ -240,11 +240,12 @@ def torch_section(material: Material) -> Section:
     else:
         text = f"{target} ({target.source}): {count} releases, and torch promises equal numbers only within one"
         light = Light.AMBER
+    advice = f"Pin one release: `torch=={format_minor(target.newest)}.*`."
     return Section(
         key="torch",
         title="Target torch",
         headline=str(target) if target.pinned else "not pinned",
-        lines=(Line("torch", text, light),),
+        lines=(Line("torch", text, light, advice=advice if light is Light.AMBER else ""),),
         looked_for="The configuration, the project's requirement and lock files, then the torch that is installed. "
         "PyTorch does not promise equal numbers across releases.",
     )

@@ -14,6 +14,9 @@ from torchlint.engine.fixes import rule_fix
 from torchlint.project.devices import used_among
 from torchlint.project.index import Project
 
+_OPEN = "open"
+"""The message of a point that a rule leaves open; a rule with several of a kind has `open_...` as well."""
+
 
 def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | None:
     """The diagnostic that a draft becomes in this project, or None where it does not hold."""
@@ -25,7 +28,8 @@ def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | N
     if judged is not None and check is not None and check.judge is not None:
         judged = check.judge(judged, project)
     if judged is not None and draft.is_open:
-        judged = dataclasses.replace(judged, message="open", severity=Severity.INFO)
+        message = draft.message if draft.message.startswith(_OPEN) else _OPEN
+        judged = dataclasses.replace(judged, message=message, severity=Severity.INFO)
     return None if judged is None else diagnostic_of(judged, project.catalogue)
 
 

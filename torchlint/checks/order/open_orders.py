@@ -16,6 +16,7 @@ from torchlint.checks.order.unsorted_listing import FUNCTIONS as LISTING
 from torchlint.checks.order.unsorted_listing import METHODS as LISTING_METHODS
 from torchlint.checks.order.unsorted_listing import listing
 from torchlint.checks.order.workers.queues import filled_by_workers
+from torchlint.checks.order.workers.starts import worker_starts
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.order.harmless import MustAnalysis, open_uses
@@ -71,6 +72,16 @@ def hashes(visit: Visit) -> Iterator[Finding]:
     """Hashes of text."""
     if is_salted_hash(visit.facts, visit.site):
         yield Finding("TL403", visit.node)
+
+
+def _started(facts: FileFacts) -> list[CallSite]:
+    return [start.site for start in worker_starts(facts)]
+
+
+@check(codes=("TL404",), triggers=Triggers(sites=_started), judge=_judge, is_open=True)
+def workers(visit: Visit) -> Iterator[Finding]:
+    """Processes and threads that are started one by one: what they share has the order in which they get to it."""
+    yield Finding("TL404", visit.node, message="open_started")
 
 
 def _queued(facts: FileFacts) -> list[CallSite]:
