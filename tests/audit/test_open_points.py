@@ -110,6 +110,15 @@ def test_a_seed_that_always_runs_has_one(audited: Audited, first: str, seed: str
     assert open_lines(audited(program(first=first, seed=seed))["train.py"], "seeds") == []
 
 
+def test_a_mode_behind_an_open_test_has_no_tick(audited: Audited) -> None:
+    strict = "def strict():\n    torch.use_deterministic_algorithms(True)\n"
+    open_one = program(first=f"from helpers import wanted\n{strict}", seed="if wanted(): strict()")
+    helpers = {"helpers.py": "def wanted():\n    return input() == 'y'\n"}
+    [line] = open_lines(audited({**open_one, **helpers})["train.py"], "mode")
+    assert "on if `wanted()`, which the code does not tell" in line.text
+    assert open_lines(audited({**program(first=strict, seed="strict()"), **helpers})["train.py"], "mode") == []
+
+
 OPERATORS = {
     "a mode out of sight": "return F.interpolate(x, scale_factor=2, mode=self.kind)",
     "arguments out of sight": "return F.interpolate(x, **self.kind)",

@@ -106,7 +106,7 @@ class _Generators:
     def _seeded(self, label: str, seeds: Sequence[SeedCall], draw: Draw) -> Line:
         """No tick where a finding below is about one of these seeds."""
         text, spots = f"seeded by {_callers(seeds)}", self._places(seeds, draw)
-        tests = [self._certainty.open_test(seed) for seed in seeds]
+        tests = [self._certainty.open_test(seed.path, seed.symbol, seed.place.location) for seed in seeds]
         if all(tests):
             test = next(one for one in tests if one is not None)
             text += f" if `{shortened(test.text)}`, which the code does not tell"

@@ -10,11 +10,13 @@ from torchlint.audit.material import NOT_RUN, Material, headline, listed
 from torchlint.audit.page import Light, Line, Section, Spot
 from torchlint.audit.unseen import packages_of
 from torchlint.catalogue.versions import VersionRange, format_minor
+from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.varying_kernels import varying_kernels
 from torchlint.diagnostics import Location
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.modes import Mode
+from torchlint.project.certainty import Certainty
 from torchlint.project.options import fails_by_default
 from torchlint.project.shown import shown_path
 from torchlint.project.switches import options_for_mode
@@ -28,6 +30,7 @@ MODE_CODES = _MODE_CODES | _COVERS_LESS
 
 _CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
 _HASH_SEED = "PYTHONHASHSEED"
+_ON_EVERY_WAY = "Turn it on on every way, before the model is made."
 _HASH_CODES = frozenset({"TL402", "TL403"})
 _ASKS_FOR_CUBLAS = VersionRange.parse("<2.10")
 _MODES = {
@@ -84,7 +87,19 @@ def _mode_line(material: Material) -> Line:
         return Line("mode", f"{words}, and the program reaches no code that is known to depend on it", None)
     if verdict.place is None:
         return Line("mode", f"{words}: nothing that the program reaches turns it on", light)
-    return Line("mode", words, light, material.spots([verdict.place]))
+    return _unless_open(Line("mode", words, light, material.spots([verdict.place])), material)
+
+
+def _unless_open(line: Line, material: Material) -> Line:
+    """No tick where a test that the code does not decide stands before the call that turns the mode on."""
+    places = {spot.location for spot in line.spots}
+    calls = [(one.path, call) for one in material.summaries for call in one.modes if call.location in places]
+    certainty = Certainty(material.program, material.project)
+    test = next((certainty.open_test(path, call.symbol, call.location) for path, call in calls), None)
+    if line.light is not Light.GREEN or test is None:
+        return line
+    text = f"{line.text} if `{shortened(test.text)}`, which the code does not tell"
+    return Line("mode", text, Light.AMBER, (*line.spots, *material.spots([test.location])), advice=_ON_EVERY_WAY)
 
 
 def _elsewhere(material: Material) -> Iterator[Line]:

@@ -16,7 +16,6 @@ from torchlint.facts.tree import is_main_guard
 from torchlint.project.options import is_met
 
 if TYPE_CHECKING:
-    from torchlint.facts.randomness.seeding import SeedCall
     from torchlint.project.call_graph import Symbol
     from torchlint.project.index import Project
     from torchlint.project.programs import Program
@@ -43,14 +42,13 @@ class Certainty:
         self._project = project
         self._known: dict[Symbol, OpenTest | None] = {}
 
-    def open_test(self, seed: SeedCall) -> OpenTest | None:
-        """The first test that keeps a seed from being certain; None where it runs in every run, or nobody can say."""
-        facts = self._project.flows.read(seed.path)
-        sites = [] if facts is None else [s for s in facts.symbols.calls if facts.locate(s.node) == seed.place.location]
+    def open_test(self, path: str, symbol: str, location: Location) -> OpenTest | None:
+        """The first test that keeps a call from being certain; None where it runs in every run, or nobody can say."""
+        facts = self._project.flows.read(path)
+        sites = [] if facts is None else [site for site in facts.symbols.calls if facts.locate(site.node) == location]
         if facts is None or not sites:
             return None
-        own = self._test_of(facts, sites[0], seed.path)
-        return own or self._way_to((seed.path, seed.symbol), _DEPTH)
+        return self._test_of(facts, sites[0], path) or self._way_to((path, symbol), _DEPTH)
 
     def _way_to(self, place: Symbol, depth: int) -> OpenTest | None:
         """The test on the way to a function that has the fewest; None where one way has none."""
