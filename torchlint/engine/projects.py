@@ -85,7 +85,7 @@ class ProjectRun:
     def results(self, paths: Sequence[str]) -> list[FileResult]:
         """What these files of the project say by themselves, sorted by path."""
         results = []
-        for result in self._analysed([Job(path) for path in paths]):
+        for result in self._analysed([Job(path) for path in sorted(paths, key=_importing_last)]):
             results.append(result)
             if result.path not in self.context.written:  # it counts as its notebook
                 self.execution.progress()
@@ -153,6 +153,12 @@ class ProjectRun:
             text = f"more than {_MOST_FILES:,} files under {self.root}: rules about whole programs are off"
             notes.append(Note(text))
         return notes
+
+
+def _importing_last(path: str) -> tuple[bool, int]:
+    """A package's face reads all that it hands on: after those files' own checks that is their exports alone."""
+    is_face = path.endswith("__init__.py")
+    return is_face, -path.count("/") if is_face else 0
 
 
 def _relative(root: Path, path: Path) -> str:

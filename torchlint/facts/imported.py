@@ -29,6 +29,9 @@ class Modules(Protocol):
     def locate(self, target: ImportTarget, importer: str) -> str | None:
         """The path of that file, without reading it."""
 
+    def locate_submodule(self, package: str, name: str) -> str | None:
+        """The path of the module `name` beside an `__init__.py`, without reading it."""
+
     def matching(self, pattern: str, importer: str) -> tuple[str, ...]:
         """The paths of the modules whose dotted names match, as `importer` would write them."""
 

@@ -197,13 +197,13 @@ def _imports(facts: FileFacts) -> Iterator[Import]:
         function = facts.function_of(scope)
         symbol = facts.symbols.scopes[function].qualname if function is not None else ""
         for candidate in _modules_loaded(target):
-            found = modules.find(candidate, facts.path)
+            found = modules.locate(candidate, facts.path)
             if found is not None:
-                submodule = modules.submodule(found.path, target.name) if target.name else None
+                submodule = modules.locate_submodule(found, target.name) if target.name else None
                 is_named = candidate.name is not None and candidate.name != "*"
-                yield Import(symbol, found.path, str(candidate.name) if is_named else "")
+                yield Import(symbol, found, str(candidate.name) if is_named else "")
                 if submodule is not None:
-                    yield Import(symbol, submodule.path, "")
+                    yield Import(symbol, submodule, "")
     for site in facts.calls.find(names=IMPORTING):
         for name in facts.names(site.node, site.scope).of_project:
             yield Import(facts.symbol_of(site), name.removesuffix("::"), "")

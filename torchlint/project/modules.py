@@ -77,9 +77,13 @@ class ModuleIndex:
 
     def submodule(self, package: str, name: str) -> FileFacts | None:
         """The module `name` in the folder of `package`, the path of an `__init__.py`."""
-        folder, _, file = package.rpartition("/")
-        located = self._module_file(folder, name) if file == "__init__.py" else None
+        located = self.locate_submodule(package, name)
         return None if located is None else self.at(located)
+
+    def locate_submodule(self, package: str, name: str) -> str | None:
+        """The path of that module, without reading it."""
+        folder, _, file = package.rpartition("/")
+        return self._module_file(folder, name) if file == "__init__.py" else None
 
     def locate(self, target: ImportTarget, importer: str) -> str | None:
         """The path of the module that an import names, without reading it."""
