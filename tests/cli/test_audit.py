@@ -199,7 +199,7 @@ def test_every_number_of_jobs_gives_the_same_bytes(tmp_path: Path) -> None:
     imports = "".join(f"import part.module{number}\n" for number in range(30))
     project = {**projects.LOOSE, **many, "part/__init__.py": "", "wide.py": imports + projects.LOOSE["train.py"]}
     folder = projects.write(project, tmp_path)
-    for output_format in ("json", "html", "text"):
+    for output_format in ("json", "html", "markdown", "text"):
         outputs = {
             run_torchlint(
                 *("audit", "--pages", "--output-format", output_format, "--jobs", jobs),
@@ -230,7 +230,10 @@ def test_without_a_program_there_is_a_note(tmp_path: Path) -> None:
         (["--torch", "soon"], "error: --torch: `soon`"),
         (["--output", "no/such/folder.html"], "error: --output: no/such/folder.html cannot be written"),
         (["--config", "pyproject.toml", "--isolated"], "error: --config and --isolated exclude each other"),
-        (["--output-format", "pdf"], "error: --output-format: unknown value `pdf` (choose from text, html, json)"),
+        (
+            ["--output-format", "pdf"],
+            "error: --output-format: unknown value `pdf` (choose from text, html, markdown, json)",
+        ),
     ],
 )
 def test_what_cannot_be_done_ends_with_2(arguments: list[str], said: str, tmp_path: Path) -> None:
@@ -268,7 +271,12 @@ def test_a_link_to_a_page_stays_one_and_nothing_is_left_beside(tmp_path: Path) -
 
 def test_the_suffix_of_the_output_chooses_the_format(tmp_path: Path) -> None:
     folder = projects.write(projects.STRICT, tmp_path)
-    for name, start in (("a.json", "{"), ("a.HTML", "<!doctype html>"), ("a.txt", "train.py\n")):
+    for name, start in (
+        ("a.json", "{"),
+        ("a.HTML", "<!doctype html>"),
+        ("a.md", "## torchlint audit: "),
+        ("a.txt", "train.py\n"),
+    ):
         assert run_torchlint("audit", "--output", name, cwd=folder).returncode == 0
         assert (folder / name).read_text(encoding="utf-8").startswith(start)
     run_torchlint("audit", "--output", "b.html", "--output-format", "json", cwd=folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torchlint.diagnostics import InternalError, Location, Note
 
@@ -104,6 +104,11 @@ class Page:
         return sum(section.count(light) for section in self.sections)
 
     @property
+    def rank(self) -> tuple[int, int]:
+        """Sorts the worst page first."""
+        return (-self.count(Light.RED), -self.count(Light.AMBER))
+
+    @property
     def verdict(self) -> str:
         """One sentence for the head of the page."""
         reasons, points = self.count(Light.RED), self.count(Light.AMBER)
@@ -121,3 +126,7 @@ class Audit:
     pages: tuple[Page, ...]
     notes: tuple[Note, ...] = ()
     internal_errors: tuple[InternalError, ...] = ()
+
+    def worst_first(self) -> Audit:
+        """The same pages for an overview: red before amber before green, the project's own before examples."""
+        return replace(self, pages=tuple(sorted(self.pages, key=lambda page: (page.subject.is_example, *page.rank))))

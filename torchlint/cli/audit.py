@@ -17,15 +17,24 @@ if TYPE_CHECKING:
     from torchlint.api import CheckOptions
     from torchlint.audit.page import Audit
 
-_BY_SUFFIX = {"": "text", ".html": "html", ".htm": "html", ".json": "json", ".log": "text", ".txt": "text"}
+_BY_SUFFIX = {
+    "": "text",
+    ".htm": "html",
+    ".html": "html",
+    ".json": "json",
+    ".log": "text",
+    ".md": "markdown",
+    ".txt": "text",
+}
 
 
 @click.command()
 @click.argument("entries", nargs=-1, metavar="[ENTRY]...")
 @click.option(
     "--output-format",
-    type=Choice(["text", "html", "json"]),
-    help="For the terminal, a page for the browser, or an object for programs  [default: text, or as --output ends]",
+    type=Choice(["text", "html", "markdown", "json"]),
+    help="For the terminal, the browser, a comment on a pull request, or programs  [default: text, or as --output "
+    "ends]",
 )
 @click.option(
     "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to this file instead."
@@ -118,6 +127,10 @@ def _lines(found: Audit, options: dict[str, Any]) -> Iterator[str]:
         from torchlint.report.audit_json import json_text
 
         return json_text(found)
+    if chosen == "markdown":
+        from torchlint.report.audit_markdown import markdown_lines
+
+        return markdown_lines(found)
     from torchlint.report.audit_text import Style, overview_lines, page_lines
 
     style = Style() if options["output"] else Style(wants_colour(), ascii_only=not _knows_marks())

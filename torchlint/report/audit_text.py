@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.audit.page import Audit, Light, Line, Page, Section, Spot
-from torchlint.report.audit_words import EXPLAINED, MARKS, SHORT, WORDS, facts_of, section_of, source_text
+from torchlint.report.audit_words import EXPLAINED, MARKS, SHORT, WORDS, counts_of, facts_of, section_of, source_text
 from torchlint.report.paint import Paint, first_words, one_line
 
 _WIDTH = 80
@@ -71,15 +71,8 @@ def overview_lines(audit: Audit, style: Style) -> Iterator[str]:
     """Yield one line a program: what each of its sections comes to."""
     keys = list(dict.fromkeys(section.key for page in audit.pages for section in page.sections))
     room = _WIDTH - 5 * len(keys) - 1
-    own = sum(not page.subject.is_example for page in audit.pages)
-    examples = len(audit.pages) - own
-    words = [
-        f"{count} {noun}{'' if count == 1 else 's'}"
-        for count, noun in ((own, "program"), (examples, "example"))
-        if count
-    ]
     heads = "".join(f"{SHORT.get(key, key[:4]):>5}" for key in keys)
-    yield style.paint.bold(" and ".join(words))
+    yield style.paint.bold(counts_of(audit.pages))
     yield " " * room + style.paint.faint(heads)
     for index, page in enumerate(audit.pages):
         if page.subject.is_example and index and not audit.pages[index - 1].subject.is_example:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from torchlint.audit.page import Light, Page, Section
+from collections.abc import Sequence
+
+from torchlint.audit.page import Light, Line, Page, Section
+from torchlint.report.fixes import counted
 from torchlint.report.paint import one_line
 
 MARKS = {Light.GREEN: "✓", Light.AMBER: "!", Light.RED: "✗"}
@@ -42,6 +45,29 @@ def facts_of(page: Page) -> list[str]:
         f"torch {subject.torch} on {', '.join(device.upper() for device in subject.devices)}",
     ]
     return [one_line(fact) for fact in found]
+
+
+def counts_of(pages: Sequence[Page]) -> str:
+    """`5 programs and 1 example`."""
+    own = sum(not page.subject.is_example for page in pages)
+    kinds = ((own, "program"), (len(pages) - own, "example"))
+    return " and ".join(counted(count, noun) for count, noun in kinds if count)
+
+
+def open_lines(page: Page) -> list[tuple[str, Line]]:
+    """The lines that are not well, red ones first, each with the title of its section."""
+    return [
+        (section.title, line)
+        for light in (Light.RED, Light.AMBER)
+        for section in page.sections
+        for line in section.lines
+        if line.light is light
+    ]
+
+
+def topic(title: str, line: Line) -> str:
+    """What a line is about where its section is not around it: `Seeds, numpy.random`, and once what says it twice."""
+    return title if line.label.lower() in title.lower() else f"{title}, {line.label}"
 
 
 def section_of(page: Page, key: str) -> Section | None:
