@@ -71,6 +71,10 @@ _PROGRAM = _object(
 SCHEMA = _object(torchlint=_TEXT, programs=_list(_PROGRAM))
 
 
+_LEFT_OPEN = {"pyproject.toml": projects.RULES, "train.py": projects.STRICT["train.py"]}
+"""Strict, but for the release of torch, which nothing names."""
+
+
 def strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
@@ -305,3 +309,41 @@ def test_check_imports_nothing_of_the_audit(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stderr.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("project", "fail_on", "returncode", "said"),
+    [
+        (projects.LOOSE, None, 0, ""),
+        (projects.LOOSE, "red", 1, "1 of 1 program with red lines\n"),
+        (projects.LOOSE, "amber", 1, "1 of 1 program with red or amber lines\n"),
+        (_LEFT_OPEN, "red", 0, ""),
+        (_LEFT_OPEN, "amber", 1, "1 of 1 program with red or amber lines\n"),
+        (projects.STRICT, "amber", 0, ""),
+        (projects.TWO_MODES, "red", 1, "1 of 2 programs with red lines\n"),
+    ],
+)
+def test_fail_on_decides_the_exit_code(
+    project: dict[str, str], fail_on: str | None, returncode: int, said: str, tmp_path: Path
+) -> None:
+    folder = projects.write(project, tmp_path)
+    for output_format in ("text", "json"):
+        asked = [] if fail_on is None else ["--fail-on", fail_on]
+        done = run_torchlint("audit", "--output-format", output_format, *asked, cwd=folder)
+        assert (done.returncode, done.stderr) == (returncode, said)
+        assert done.stdout == run_torchlint("audit", "--output-format", output_format, cwd=folder).stdout
+
+
+def test_examples_count_for_the_exit_code_as_they_are_on_the_page(tmp_path: Path) -> None:
+    example = {"examples/demo.py": projects.LOOSE["train.py"]}
+    folder = projects.write({**projects.STRICT, **projects.LOOSE, **projects.STRICT, **example}, tmp_path)
+    done = run_torchlint("audit", "--fail-on", "red", cwd=folder)
+    assert (done.returncode, done.stderr) == (1, "1 of 2 programs with red lines\n")
+    assert run_torchlint("audit", "--fail-on", "red", "train.py", cwd=folder).returncode == 0
+
+
+def test_a_file_is_written_also_where_the_exit_code_is_1(tmp_path: Path) -> None:
+    folder = projects.write(projects.LOOSE, tmp_path)
+    done = run_torchlint("audit", "--fail-on", "red", "--output", "audit.md", cwd=folder)
+    assert (done.returncode, done.stderr) == (1, "wrote audit.md (1 program)\n1 of 1 program with red lines\n")
+    assert (folder / "audit.md").exists()

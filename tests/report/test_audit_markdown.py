@@ -78,8 +78,10 @@ def test_a_line_has_its_mark_places_and_advice_and_red_ones_come_first() -> None
     found = [line for line in written(page("train.py", varied, red("random"))).splitlines() if line.startswith("- ")]
     assert found == [
         "- ✗ **Seeds, random**: nothing seeds it<br>`train.py:3`",
-        "- ! **Seeds, torch**: draws from `torch.rand` (TL301)"
-        + "<br>`train.py:1` (draws), `train.py:2`, `train.py:3` and 2 more<br>Seed it.",
+        (
+            "- ! **Seeds, torch**: draws from `torch.rand` (TL301)"
+            "<br>`train.py:1` (draws), `train.py:2`, `train.py:3` and 2 more<br>Seed it."
+        ),
     ]
 
 

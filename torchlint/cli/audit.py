@@ -40,6 +40,11 @@ _BY_SUFFIX = {
     "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to this file instead."
 )
 @click.option("--pages", is_flag=True, help="Print every program's page instead of an overview of several programs.")
+@click.option(
+    "--fail-on",
+    type=Choice(["red", "amber"]),
+    help="Exit with 1 if a program has a red line, or a red or amber one.",
+)
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
 @list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, rocm, cpu, mps, xpu.")
 @click.option("--assume", type=Choice(["deterministic"]), help="Report as if the determinism mode were on everywhere.")
@@ -61,7 +66,7 @@ def audit(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     """Show what a program's reproducibility depends on: a page on seeds, switches, operators, data and more.
 
     ENTRY is a file that starts a program (train.py, or tool.py::command for one of its commands) or a folder; the
-    current folder unless given. The exit code is 0 whatever is found.
+    current folder unless given. The exit code is 0 whatever is found, unless --fail-on asks for more.
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")
@@ -114,7 +119,23 @@ def _say(found: Audit, options: dict[str, Any]) -> int:
         write_whole(output, "\n".join(_lines(found, options)) + "\n")
         count = len(found.pages)
         say(f"wrote {output} ({count} program{'' if count == 1 else 's'})")
-    return exits.TROUBLE if found.internal_errors else exits.CLEAN
+    failing = _failing(found, options["fail_on"])
+    if found.internal_errors:
+        return exits.TROUBLE
+    return exits.FINDINGS if failing else exits.CLEAN
+
+
+def _failing(found: Audit, fail_on: str | None) -> int:
+    """How many programs have a line that `--fail-on` is about; standard error says it."""
+    from torchlint.audit.page import Light
+
+    if fail_on is None:
+        return 0
+    count = sum(page.light >= Light[fail_on.upper()] for page in found.pages)
+    if count:
+        words = "red" if fail_on == "red" else "red or amber"
+        say(f"{count} of {len(found.pages)} program{'' if len(found.pages) == 1 else 's'} with {words} lines")
+    return count
 
 
 def _lines(found: Audit, options: dict[str, Any]) -> Iterator[str]:
