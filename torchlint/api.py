@@ -89,14 +89,19 @@ def renew_baselines(paths: Sequence[Path], options: CheckOptions | None = None, 
     return renewals(paths, options or CheckOptions(), prune=prune)
 
 
-def audit_paths(entries: Sequence[str], options: CheckOptions | None = None) -> Audit:
+def audit_paths(entries: Sequence[str], options: CheckOptions | None = None, *, against: Path | None = None) -> Audit:
     """What each program stands on: of files (`train.py`, `tool.py::command`) or folders; none is the current folder.
 
-    Raises TorchlintError for a file that starts no program, a wrong configuration or catalogue.
+    `against` is the JSON of an earlier audit to compare with. Raises TorchlintError for a file that starts no program
+    or is no audit, a wrong configuration or catalogue.
     """
     from torchlint.audit.build import audit  # noqa: PLC0415 - a check needs none of it
+    from torchlint.audit.comparison import compared  # noqa: PLC0415
+    from torchlint.audit.earlier import Earlier  # noqa: PLC0415
 
-    return audit(entries, options or CheckOptions())
+    earlier = None if against is None else Earlier.read(against)
+    found = audit(entries, options or CheckOptions())
+    return found if earlier is None else compared(found, earlier, entries)
 
 
 def verify_paths(places: Sequence[str], options: VerifyOptions | None = None) -> Verification:

@@ -68,7 +68,17 @@ _PROGRAM = _object(
     sections=_list(_SECTION),
     not_seen=_list(_TEXT),
 )
+_MAYBE_LINE = {"anyOf": [_LINE, {"type": "null"}]}
+_CHANGES = _object(
+    program=_TEXT,
+    change={"enum": ["new", "kept", "gone"]},
+    new=_list(_object(section=_TEXT, line=_LINE, before=_MAYBE_LINE)),
+    gone=_list(_object(section=_TEXT, line=_LINE, now=_MAYBE_LINE)),
+)
 SCHEMA = _object(torchlint=_TEXT, programs=_list(_PROGRAM))
+COMPARED_SCHEMA = _object(
+    torchlint=_TEXT, programs=_list(_PROGRAM), compared=_object(against=_TEXT, programs=_list(_CHANGES))
+)
 
 
 _LEFT_OPEN = {"pyproject.toml": projects.RULES, "train.py": projects.STRICT["train.py"]}
@@ -347,3 +357,95 @@ def test_a_file_is_written_also_where_the_exit_code_is_1(tmp_path: Path) -> None
     done = run_torchlint("audit", "--fail-on", "red", "--output", "audit.md", cwd=folder)
     assert (done.returncode, done.stderr) == (1, "wrote audit.md (1 program)\n1 of 1 program with red lines\n")
     assert (folder / "audit.md").exists()
+
+
+def _changed_since(folder: Path) -> None:
+    """An audit as it was, then a better seed, a worse switch and other lines."""
+    projects.write(projects.LOOSE, folder)
+    assert run_torchlint("audit", "--output", "old.json", cwd=folder).returncode == 0
+    text = projects.LOOSE["train.py"].replace("random.seed(1)", "np.random.seed(1)")
+    text = text.replace("    torch.backends", "    torch.set_num_threads = 1\n    torch.backends")
+    (folder / "train.py").write_text(f"# moved\n{text}", encoding="utf-8")
+
+
+def test_what_changed_since_an_earlier_audit(tmp_path: Path) -> None:
+    _changed_since(tmp_path)
+    done = run_torchlint("audit", "--against", "old.json", cwd=tmp_path)
+    plain = run_torchlint("audit", cwd=tmp_path).stdout
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(plain)
+    assert done.stdout.removeprefix(plain).splitlines() == [
+        "",
+        "Compared with old.json: 1 new line, 1 line gone",
+        "",
+        "train.py",
+        "  new   ✗ Switches, overwritten-function: assigning to `torch.set_num_threads`",
+        "          replaces the function: nothing is switched on [TL201]",
+        "          train.py:22  torch.set_num_threads = 1",
+        "  gone  ✗ Seeds, numpy.random: the program draws from it, and nothing seeds it",
+        "          [TL301]",
+        "          now nothing found: seeded by `numpy.random.seed`",
+    ]
+
+
+def test_every_format_tells_what_changed(tmp_path: Path) -> None:
+    _changed_since(tmp_path)
+    shown = {
+        name: run_torchlint("audit", "--against", "old.json", "--output-format", name, cwd=tmp_path).stdout
+        for name in ("json", "markdown", "html")
+    }
+    record = json.loads(shown["json"])
+    jsonschema.validate(record, COMPARED_SCHEMA)
+    (program,) = record["compared"]["programs"]
+    assert [each["line"]["label"] for each in program["new"]] == ["overwritten-function"]
+    assert [(each["line"]["label"], each["now"]["status"]) for each in program["gone"]] == [("numpy.random", "green")]
+    assert "### Compared with `old.json`: 1 new line, 1 line gone\n" in shown["markdown"]
+    assert "\n- new in `train.py`: ✗ **Switches, overwritten-function**: " in shown["markdown"]
+    assert "\n- gone in `train.py`: ✗ **Seeds, numpy.random**: " in shown["markdown"]
+    page = " ".join("".join(read(shown["html"]).text).split())
+    assert "Compared with old.json: 1 new line, 1 line gone" in page
+    assert "new: Switches, overwritten-function" in page
+    assert "gone: Seeds, numpy.random" in page
+
+
+def test_only_new_lines_fail_a_comparison(tmp_path: Path) -> None:
+    _changed_since(tmp_path)
+    done = run_torchlint("audit", "--against", "old.json", "--fail-on", "red", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "1 of 1 program with new red lines\n")
+    run_torchlint("audit", "--output", "old.json", cwd=tmp_path)
+    done = run_torchlint("audit", "--against", "old.json", "--fail-on", "amber", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("\n\nCompared with old.json: nothing is new or gone\n")
+    (tmp_path / "other.py").write_text((tmp_path / "train.py").read_text(encoding="utf-8"), encoding="utf-8")
+    done = run_torchlint("audit", "--against", "old.json", "--fail-on", "red", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "1 of 2 programs with new red lines\n")
+    assert "\nother.py (new program)\n" in done.stdout
+    run_torchlint("audit", "--output", "old.json", cwd=tmp_path)
+    (tmp_path / "other.py").unlink()
+    done = run_torchlint("audit", "--against", "old.json", "--fail-on", "amber", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("0 lines gone, 1 program gone\n\nother.py (no program any more)\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("gone.json", "error: gone.json: there is no such audit"),
+        ("train.py", "error: train.py: is not the JSON of an audit"),
+        ("segment", "error: --against: "),
+    ],
+)
+def test_what_is_no_audit_to_compare_with_ends_with_2(name: str, said: str, tmp_path: Path) -> None:
+    done = run_torchlint("audit", "--against", name, cwd=projects.write(projects.LOOSE, tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(said)
+
+
+def test_an_audit_may_be_compared_with_the_file_that_it_replaces(tmp_path: Path) -> None:
+    _changed_since(tmp_path)
+    done = run_torchlint("audit", "--against", "old.json", "--output", "old.json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "wrote old.json (1 program)\n")
+    record = json.loads((tmp_path / "old.json").read_text(encoding="utf-8"))
+    assert len(record["compared"]["programs"]) == 1
+    done = run_torchlint("audit", "--against", "old.json", cwd=tmp_path)
+    assert "nothing is new or gone" in done.stdout

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.report.audits import amber, green, page, red, spot
-from torchlint.audit.page import Audit, Light, Line, Page
+from torchlint.audit.page import Audit, Change, Comparison, Light, Line, Page, ProgramChange
 from torchlint.report.audit_markdown import LONGEST, markdown_lines
 from torchlint.report.markdown import code, html_code, prose
 
@@ -141,6 +141,28 @@ def test_what_github_would_refuse_is_counted(programs: int, lines: int) -> None:
     assert text.count("<details>") == text.count("</details>")
     if lines:
         assert told
+
+
+def test_what_changed_is_text_and_counted_where_it_has_no_room() -> None:
+    hostile = Change(_HOSTILE, red(_HOSTILE, _HOSTILE), amber("a", _HOSTILE))
+    many = tuple(Change("Seeds", red("torch", "varies " * 20)) for _ in range(1000))
+    programs = (
+        ProgramChange(_HOSTILE, "new", (hostile,)),
+        ProgramChange("gone.py", "gone"),
+        ProgramChange("train.py", "kept", many, many),
+    )
+    pages = tuple(_many(40, 30))
+    text = "\n".join(markdown_lines(Audit(pages, compared=Comparison("old.json", programs))))
+    assert len(text) <= LONGEST
+    assert not {"image", "link_open", "em_open"} & {token.type for token in tokens(text)}
+    changes = text.partition("### Compared with `old.json`: ")[2].partition("<details>")[0].splitlines()
+    assert changes[0] == "1,001 new lines, 1,000 lines gone, 1 new program, 1 program gone"
+    more = re.fullmatch(r"- and ([\d,]+) more changes", changes[-2])
+    assert more is not None
+    rows = [change for change in changes[2:-2] if change]
+    assert len(rows) + int(more[1].replace(",", "")) == 2003
+    assert len(cells(text)) == 40
+    assert "<details>" in text
 
 
 def test_no_program_is_said() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from torchlint.diagnostics import InternalError, Location, Note
 
@@ -120,12 +121,51 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A line that an earlier audit did not have, or that is gone since."""
+
+    title: str
+    """Of its section."""
+    line: Line
+    other: Line | None = None
+    """What stood there before a new line, or stands there now in place of one that is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramChange:
+    """What became of one program."""
+
+    name: str
+    status: Literal["new", "kept", "gone"]
+    new: tuple[Change, ...] = ()
+    """Lines that are red or amber now and were not before."""
+    gone: tuple[Change, ...] = ()
+    """Lines that were red or amber and got better."""
+
+    @property
+    def light(self) -> Light:
+        """The worst of its new lines."""
+        return max((change.line.light or Light.GREEN for change in self.new), default=Light.GREEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What changed since an earlier audit, by program; programs in which nothing changed are left out."""
+
+    against: str
+    """Its file."""
+    programs: tuple[ProgramChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
     """The pages of all programs that were asked for: the project's own first, examples after them."""
 
     pages: tuple[Page, ...]
     notes: tuple[Note, ...] = ()
     internal_errors: tuple[InternalError, ...] = ()
+    compared: Comparison | None = None
+    """Where an earlier audit was given."""
 
     def worst_first(self) -> Audit:
         """The same pages for an overview: red before amber before green, the project's own before examples."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,9 +42,15 @@ _BY_SUFFIX = {
 )
 @click.option("--pages", is_flag=True, help="Print every program's page instead of an overview of several programs.")
 @click.option(
+    "--against",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also say what is new and what is gone since an earlier audit, written with --output FILE.json.",
+)
+@click.option(
     "--fail-on",
     type=Choice(["red", "amber"]),
-    help="Exit with 1 if a program has a red line, or a red or amber one.",
+    help="Exit with 1 if a program has a red line, or a red or amber one; with --against, if it is new.",
 )
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
 @list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, rocm, cpu, mps, xpu.")
@@ -78,7 +85,7 @@ def audit(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     say_missing(missing)
     if missing:
         return exits.TROUBLE
-    found = api.audit_paths(entries, _check_options(options))
+    found = api.audit_paths(entries, _check_options(options), against=options["against"])
     return _say(found, options)
 
 
@@ -131,9 +138,10 @@ def _failing(found: Audit, fail_on: str | None) -> int:
 
     if fail_on is None:
         return 0
-    count = sum(page.light >= Light[fail_on.upper()] for page in found.pages)
+    programs = found.pages if found.compared is None else found.compared.programs
+    count = sum(program.light >= Light[fail_on.upper()] for program in programs)
     if count:
-        words = "red" if fail_on == "red" else "red or amber"
+        words = f"{'' if found.compared is None else 'new '}{'red' if fail_on == 'red' else 'red or amber'}"
         say(f"{count} of {len(found.pages)} program{'' if len(found.pages) == 1 else 's'} with {words} lines")
     return count
 
@@ -152,12 +160,14 @@ def _lines(found: Audit, options: dict[str, Any]) -> Iterator[str]:
         from torchlint.report.audit_markdown import markdown_lines
 
         return markdown_lines(found)
+    from torchlint.report.audit_changes import change_lines
     from torchlint.report.audit_text import Style, overview_lines, page_lines
 
     style = Style() if options["output"] else Style(wants_colour(), ascii_only=not _knows_marks())
     names_files = any(not Path(entry).is_dir() for entry in options["entries"])
     is_page = len(found.pages) <= 1 or options["pages"] or names_files
-    return page_lines(found, style) if is_page else overview_lines(found, style)
+    shown = page_lines(found, style) if is_page else overview_lines(found, style)
+    return shown if found.compared is None else chain(shown, change_lines(found.compared, style))
 
 
 def _knows_marks() -> bool:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.audit.page import Audit, Light
-from torchlint.report.audit_words import EXPLAINED, MARKS, WORDS, facts_of, section_of
+from torchlint.report.audit_words import (
+    EXPLAINED,
+    MARKS,
+    STATUSES,
+    WORDS,
+    changes_of,
+    facts_of,
+    other_of,
+    section_of,
+    topic,
+)
 from torchlint.report.html_page import page_lines
 
 
@@ -21,4 +31,8 @@ def html_lines(audit: Audit) -> Iterator[str]:
         explained=EXPLAINED,
         facts_of=facts_of,
         section_of=section_of,
+        changes_of=changes_of,
+        other_of=other_of,
+        statuses=STATUSES,
+        topic=topic,
     )

@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from torchlint.audit.page import Audit, Light, Line, Page
-from torchlint.report.audit_words import EXPLAINED, MARKS, WORDS, counts_of, open_lines, topic
+from torchlint.audit.page import Audit, Comparison, Light, Line, Page, ProgramChange
+from torchlint.report.audit_words import (
+    EXPLAINED,
+    MARKS,
+    STATUSES,
+    WORDS,
+    changes_of,
+    counts_of,
+    open_lines,
+    other_of,
+    topic,
+)
 from torchlint.report.fixes import counted
 from torchlint.report.markdown import code, html_code, html_text, prose
 
 LONGEST = 60_000
 """Characters of a comment. GitHub takes 65,536."""
-_LONGEST_TABLE = 20_000
+_LONGEST_PART = 20_000
+"""Characters of the table, and of what changed."""
 _SPOTS = 3
 """Places shown of one line; the rest are counted."""
 _KEPT = 500
@@ -48,6 +59,8 @@ def markdown_lines(audit: Audit) -> Iterator[str]:
     sheet, pages = _Sheet(LONGEST - _KEPT), audit.worst_first().pages
     sheet.add(f"## torchlint audit: {_summary(pages)}", "", *_key(), "")
     _add_table(sheet, pages)
+    if audit.compared is not None:
+        _add_changes(sheet, audit.compared)
     _add_pages(sheet, pages)
     yield from sheet.lines
 
@@ -67,7 +80,7 @@ def _key() -> Iterator[str]:
 
 def _add_table(sheet: _Sheet, pages: Sequence[Page]) -> None:
     rows = [_row(page) for page in pages]
-    shown = _fitting(rows, _LONGEST_TABLE)
+    shown = _fitting(rows, _LONGEST_PART)
     sheet.add("| | program | verdict |", "| --- | --- | --- |", *shown)
     if len(shown) < len(rows):
         sheet.add("", f"and {counted(len(rows) - len(shown), 'more program')}")
@@ -78,12 +91,32 @@ def _row(page: Page) -> str:
     return f"| {MARKS[page.light]} | {html_code(page.subject.name)}{example} | {html_text(page.verdict)} |"
 
 
+def _add_changes(sheet: _Sheet, compared: Comparison) -> None:
+    """What is new and gone since the earlier audit, not folded: a reviewer looks for it first."""
+    rows = [row for program in compared.programs for row in _change_rows(program)]
+    shown = _fitting(rows, _LONGEST_PART)
+    sheet.add("", f"### Compared with {code(compared.against)}: {changes_of(compared)}", "", *shown)
+    if len(shown) < len(rows):
+        sheet.add(f"- and {counted(len(rows) - len(shown), 'more change')}")
+
+
+def _change_rows(program: ProgramChange) -> Iterator[str]:
+    name = code(program.name)
+    if program.status != "kept":
+        yield f"- {name}{STATUSES[program.status]}"
+    for changes, is_new in ((program.new, True), (program.gone, False)):
+        for change in changes:
+            other = other_of(change, is_new=is_new)
+            shown = _told(change.title, change.line) + (f"<br>{prose(other)}" if other else "")
+            yield f"- {'new' if is_new else 'gone'} in {name}: {shown}"
+
+
 def _add_pages(sheet: _Sheet, pages: Sequence[Page]) -> None:
     """Fold out one program after the other, as long as there is room for a line of it."""
     told = [page for page in pages if page.light is not Light.GREEN]
     for index, page in enumerate(told):
         head = _head(page)
-        lines = [_line(title, line) for title, line in open_lines(page)]
+        lines = [f"- {_told(title, line)}" for title, line in open_lines(page)]
         shown = _fitting(lines, sheet.room - sum(map(len, head)) - _KEPT)
         if not shown:
             left = told[index:]
@@ -101,10 +134,10 @@ def _head(page: Page) -> list[str]:
     return ["", f"<details><summary>{MARKS[page.light]} {name}: {html_text(page.verdict)}</summary>", ""]
 
 
-def _line(title: str, line: Line) -> str:
-    """`- ✗ **Seeds, torch**: nothing seeds it (TL301)`, its places and the advice."""
+def _told(title: str, line: Line) -> str:
+    """`✗ **Seeds, torch**: nothing seeds it (TL301)`, its places and the advice."""
     mark = MARKS[line.light] if line.light is not None else ""
-    parts = [f"- {mark} **{prose(topic(title, line))}**: {prose(line.text)}{_rule(line)}"]
+    parts = [f"{mark} **{prose(topic(title, line))}**: {prose(line.text)}{_rule(line)}"]
     if line.spots:
         places = [code(str(spot)) + (f" ({prose(spot.note)})" if spot.note else "") for spot in line.spots[:_SPOTS]]
         more = len(line.spots) - _SPOTS

@@ -81,7 +81,7 @@ def overview_lines(audit: Audit, style: Style) -> Iterator[str]:
         yield f"{name:<{room}}" + "".join(f"    {_cell(page, key, style)}" for key in keys)
     yield ""
     yield from _legend(style)
-    yield from _wrapped("A page: `torchlint audit FILE`. All pages: `--pages`, or `--output audit.html`.", "")
+    yield from wrapped("A page: `torchlint audit FILE`. All pages: `--pages`, or `--output audit.html`.", "")
 
 
 def _cell(page: Page, key: str, style: Style) -> str:
@@ -107,7 +107,7 @@ def _page(page: Page, style: Style) -> Iterator[str]:
     yield ""
     yield style.paint.bold("Not seen")
     for cut in page.unseen:
-        first, *rest = _wrapped(one_line(cut), "    ")
+        first, *rest = wrapped(one_line(cut), "    ")
         yield f"  {style.dot} {first.lstrip()}"
         yield from rest
 
@@ -125,17 +125,22 @@ def _line(line: Line, style: Style) -> Iterator[str]:
     label = one_line(line.label)
     text = one_line(line.text) + (f" [{line.code}]" if line.code else "")
     indent = " " * (4 + _LABEL + 1)
-    wrapped = _wrapped(text, indent)
+    first, *rest = wrapped(text, indent)
     if len(label) <= _LABEL:
-        yield f"  {style.mark(line.light)} {label.ljust(_LABEL)} {wrapped[0].lstrip()}"
-        yield from wrapped[1:]
+        yield f"  {style.mark(line.light)} {label.ljust(_LABEL)} {first.lstrip()}"
     else:
         yield f"  {style.mark(line.light)} {label}"
-        yield from wrapped
+        yield first
+    yield from rest
+    yield from spot_lines(line, style, _SPOT_INDENT)
+
+
+def spot_lines(line: Line, style: Style, indent: str) -> Iterator[str]:
+    """Yield the first places of a line, and how many more there are."""
     for spot in line.spots[:_SPOTS]:
-        yield _SPOT_INDENT + style.paint.faint(_spot(spot, _WIDTH - len(_SPOT_INDENT), style))
+        yield indent + style.paint.faint(_spot(spot, _WIDTH - len(indent), style))
     if len(line.spots) > _SPOTS:
-        yield _SPOT_INDENT + style.paint.faint(f"and {len(line.spots) - _SPOTS} more")
+        yield indent + style.paint.faint(f"and {len(line.spots) - _SPOTS} more")
 
 
 def _spot(spot: Spot, width: int, style: Style) -> str:
@@ -153,7 +158,8 @@ def _legend(style: Style) -> Iterator[str]:
         yield f"{style.mark(light)} {style.paint.faint(f'{words}{EXPLAINED[light]}')}"
 
 
-def _wrapped(text: str, indent: str) -> Sequence[str]:
+def wrapped(text: str, indent: str) -> Sequence[str]:
+    """The text on lines of 80 columns; a path or a piece of code stays whole."""
     return textwrap.wrap(
         text,
         width=_WIDTH,

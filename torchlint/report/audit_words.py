@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torchlint.audit.page import Light, Line, Page, Section
+from torchlint.audit.page import Change, Comparison, Light, Line, Page, Section
 from torchlint.report.fixes import counted
 from torchlint.report.paint import one_line
 
@@ -29,6 +29,9 @@ SHORT = {
     "own": "own",
 }
 """Heads of narrow columns, by the key of the section."""
+
+STATUSES = {"new": " (new program)", "kept": "", "gone": " (no program any more)"}
+"""What stands after the name of a program."""
 
 
 def facts_of(page: Page) -> list[str]:
@@ -68,6 +71,30 @@ def open_lines(page: Page) -> list[tuple[str, Line]]:
 def topic(title: str, line: Line) -> str:
     """What a line is about where its section is not around it: `Seeds, numpy.random`, and once what says it twice."""
     return title if line.label.lower() in title.lower() else f"{title}, {line.label}"
+
+
+def changes_of(compared: Comparison) -> str:
+    """`2 new lines, 1 line gone, 1 new program`."""
+    if not compared.programs:
+        return "nothing is new or gone"
+    kept = [one for one in compared.programs if one.status != "gone"]
+    new, gone = (sum(map(len, each)) for each in ([one.new for one in kept], [one.gone for one in kept]))
+    appeared, left = (sum(one.status == status for one in compared.programs) for status in ("new", "gone"))
+    counts = [
+        counted(new, "new line"),
+        f"{counted(gone, 'line')} gone",
+        *([counted(appeared, "new program")] if appeared else []),
+        *([f"{counted(left, 'program')} gone"] if left else []),
+    ]
+    return ", ".join(counts)
+
+
+def other_of(change: Change, *, is_new: bool) -> str:
+    """`before left open: off`: what stood in the place of a line, or stands there now; empty where nothing did."""
+    if change.other is None:
+        return ""
+    word = "" if change.other.light is None else f"{WORDS[change.other.light]}: "
+    return f"{'before' if is_new else 'now'} {word}{change.other.text}"
 
 
 def section_of(page: Page, key: str) -> Section | None:
