@@ -136,13 +136,44 @@ def test_several_programs_are_shown_at_a_glance(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[0] == "2 programs and 1 example"
     assert [line.split()[0] for line in lines[2:6] if line] == ["quick.py", "steady.py", "examples/demo.py"]
-    assert lines[2].split()[1:] == ["✓", "!", "✓", "✓", "✓", "✗", "✓", "✓", "✓"]
+    assert lines[1].split()[:3] == ["✗", "!", "seed"]
+    assert lines[2].split()[1:] == ["1", "1", "✓", "!", "✓", "✓", "✓", "✗", "✓", "✓", "✓"]
+    assert lines[2].index("✓") == lines[1].index("seed") + 3
     assert max(map(len, lines)) <= 80
     pages = run_torchlint("audit", "--pages", cwd=folder).stdout
     assert [name for name in ("quick.py", "steady.py", "examples/demo.py") if f"\n{name}\n" in f"\n{pages}"] == [
         "quick.py",
         "steady.py",
         "examples/demo.py",
+    ]
+
+
+def test_overviews_begin_with_the_worst_program(tmp_path: Path) -> None:
+    loose = projects.LOOSE["train.py"]
+    project = {
+        **projects.LOOSE,
+        "a_good.py": projects.STRICT["train.py"],
+        "b_better.py": loose.replace("    order = np", "    np.random.seed(1)\n    order = np"),
+        "examples/bad.py": loose,
+        "examples/a_good.py": projects.STRICT["train.py"],
+    }
+    folder = projects.write(project, tmp_path)
+    worst_first = ["train.py", "b_better.py", "a_good.py", "examples/bad.py", "examples/a_good.py"]
+    rows = [line.split() for line in run_torchlint("audit", cwd=folder).stdout.splitlines() if ".py " in line]
+    assert [row[0] for row in rows] == worst_first
+    assert [row[1:3] for row in rows] == [["4", "3"], ["3", "3"], ["0", "2"], ["4", "3"], ["0", "2"]]
+    record = json.loads(run_torchlint("audit", "--output-format", "json", cwd=folder).stdout)
+    assert [program["program"] for program in record["programs"]] == worst_first
+    page = read(run_torchlint("audit", "--output-format", "html", cwd=folder).stdout)
+    places = ["".join(page.text).index(name) for name in worst_first]
+    assert places == sorted(places)
+    pages = run_torchlint("audit", "--pages", cwd=folder).stdout.splitlines()
+    assert [line for line in pages if line in worst_first] == [
+        "a_good.py",
+        "b_better.py",
+        "train.py",
+        "examples/a_good.py",
+        "examples/bad.py",
     ]
 
 

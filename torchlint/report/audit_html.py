@@ -23,7 +23,7 @@ def html_lines(audit: Audit) -> Iterator[str]:
     """Yield the file's lines."""
     return page_lines(
         "audit.html",
-        audit=audit,
+        audit=audit.worst_first(),
         heads={section.key: section.title for page in audit.pages for section in page.sections},
         lights=sorted(Light, reverse=True),
         marks=MARKS,

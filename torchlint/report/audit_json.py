@@ -12,7 +12,8 @@ from torchlint.audit.page import Audit, Change, Comparison, Line, Page, ProgramC
 
 def json_text(audit: Audit) -> Iterator[str]:
     """Yield the lines of the object; ASCII only, so that any output encoding carries it."""
-    record: dict[str, object] = {"torchlint": __version__, "programs": [_page(page) for page in audit.pages]}
+    programs = [_page(page) for page in audit.worst_first().pages]
+    record: dict[str, object] = {"torchlint": __version__, "programs": programs}
     if audit.compared is not None:
         record["compared"] = _comparison(audit.compared)
     yield from json.dumps(record, indent=2).splitlines()

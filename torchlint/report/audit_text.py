@@ -20,6 +20,10 @@ _SPOTS = 3
 """Places shown of one line; the rest are counted."""
 _COLOURS = {Light.GREEN: "green", Light.AMBER: "yellow", Light.RED: "red"}
 _PLAIN_MARKS = {Light.GREEN: "+", Light.AMBER: "!", Light.RED: "x"}
+_COUNTED = (Light.RED, Light.AMBER)
+"""What an overview counts after the name of a program."""
+_COUNT = 3
+"""Columns of such a number."""
 NEEDED = "✓✗·─…"
 """Characters beside ASCII that are printed where the terminal has them."""
 
@@ -68,17 +72,19 @@ def page_lines(audit: Audit, style: Style) -> Iterator[str]:
 
 
 def overview_lines(audit: Audit, style: Style) -> Iterator[str]:
-    """Yield one line a program: what each of its sections comes to."""
-    keys = list(dict.fromkeys(section.key for page in audit.pages for section in page.sections))
-    room = _WIDTH - 5 * len(keys) - 1
+    """Yield one line a program, the worst first: how much was found, and what each of its sections comes to."""
+    pages = audit.worst_first().pages
+    keys = list(dict.fromkeys(section.key for page in pages for section in page.sections))
+    room = _WIDTH - 5 * len(keys) - len(_COUNTED) * _COUNT - 1
     heads = "".join(f"{SHORT.get(key, key[:4]):>5}" for key in keys)
-    yield style.paint.bold(counts_of(audit.pages))
-    yield " " * room + style.paint.faint(heads)
-    for index, page in enumerate(audit.pages):
-        if page.subject.is_example and index and not audit.pages[index - 1].subject.is_example:
+    yield style.paint.bold(counts_of(pages))
+    yield " " * room + "".join(" " * (_COUNT - 1) + style.mark(light) for light in _COUNTED) + style.paint.faint(heads)
+    for index, page in enumerate(pages):
+        if page.subject.is_example and index and not pages[index - 1].subject.is_example:
             yield ""
         name = _left_clipped(one_line(page.subject.name), room - 1, style)
-        yield f"{name:<{room}}" + "".join(f"    {_cell(page, key, style)}" for key in keys)
+        counts = "".join(f"{page.count(light):>{_COUNT}}" for light in _COUNTED)
+        yield f"{name:<{room}}{counts}" + "".join(f"    {_cell(page, key, style)}" for key in keys)
     yield ""
     yield from _legend(style)
     yield from wrapped("A page: `torchlint audit FILE`. All pages: `--pages`, or `--output audit.html`.", "")
