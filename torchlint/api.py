@@ -32,6 +32,7 @@ __all__ = [
     "list_roots",
     "renew_baselines",
     "verify_paths",
+    "with_open_points",
 ]
 
 
@@ -102,6 +103,16 @@ def audit_paths(entries: Sequence[str], options: CheckOptions | None = None, *, 
     earlier = None if against is None else Earlier.read(against)
     found = audit(entries, options or CheckOptions())
     return found if earlier is None else compared(found, earlier, entries)
+
+
+def with_open_points(report: Report, paths: Sequence[Path], options: CheckOptions | None = None) -> Report:
+    """The report of `check_paths` with what the pages of its programs leave open: notes of code TL000, and counts.
+
+    Files are read again, and as they are on disk.
+    """
+    from torchlint.audit import open_points  # noqa: PLC0415 - few checks ask for it
+
+    return open_points.with_open_points(report, paths, options or CheckOptions())
 
 
 def verify_paths(places: Sequence[str], options: VerifyOptions | None = None) -> Verification:

@@ -71,6 +71,11 @@ class Section:
         return sum(line.light is light for line in self.lines)
 
 
+def topic(title: str, line: Line) -> str:
+    """What a line is about where its section is not around it: `Seeds, numpy.random`, and once what says it twice."""
+    return title if line.label.lower() in title.lower() else f"{title}, {line.label}"
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """The program that a page is about."""

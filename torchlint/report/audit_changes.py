@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.audit.page import Change, Comparison, ProgramChange
+from torchlint.audit.page import Change, Comparison, ProgramChange, topic
 from torchlint.report.audit_text import Style, spot_lines, wrapped
-from torchlint.report.audit_words import STATUSES, changes_of, other_of, topic
+from torchlint.report.audit_words import STATUSES, changes_of, other_of
 from torchlint.report.paint import one_line
 
 _INDENT = " " * 10

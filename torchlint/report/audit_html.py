@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.audit.page import Audit, Light
+from torchlint.audit.page import Audit, Light, topic
 from torchlint.report.audit_words import (
     EXPLAINED,
     MARKS,
@@ -14,7 +14,6 @@ from torchlint.report.audit_words import (
     facts_of,
     other_of,
     section_of,
-    topic,
 )
 from torchlint.report.html_page import page_lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from torchlint.audit.page import Audit, Comparison, Light, Line, Page, ProgramChange
+from torchlint.audit.page import Audit, Comparison, Light, Line, Page, ProgramChange, topic
 from torchlint.report.audit_words import (
     EXPLAINED,
     MARKS,
@@ -15,7 +15,6 @@ from torchlint.report.audit_words import (
     counts_of,
     open_lines,
     other_of,
-    topic,
 )
 from torchlint.report.fixes import counted
 from torchlint.report.markdown import code, html_code, html_text, prose

@@ -68,11 +68,6 @@ def open_lines(page: Page) -> list[tuple[str, Line]]:
     ]
 
 
-def topic(title: str, line: Line) -> str:
-    """What a line is about where its section is not around it: `Seeds, numpy.random`, and once what says it twice."""
-    return title if line.label.lower() in title.lower() else f"{title}, {line.label}"
-
-
 def changes_of(compared: Comparison) -> str:
     """`2 new lines, 1 line gone, 1 new program`."""
     if not compared.programs:
