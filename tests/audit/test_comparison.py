@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.audit import projects
 from tests.report.audits import amber, green, page, red
+from torchlint.api import CheckOptions, audit_paths
 from torchlint.audit.comparison import compared
 from torchlint.audit.earlier import Earlier
 from torchlint.audit.page import Audit, Light, Line, Page, ProgramChange
@@ -66,12 +68,34 @@ def told(before: list[Line], now: list[Line]) -> tuple[list[str], list[str]]:
             [red("a", "drawn at n.ipynb:cell 3:1")], [red("a", "drawn at n.ipynb:cell 4:9")], [], [], id="cell"
         ),
         pytest.param([amber("a", "varies (1 call)")], [amber("a", "varies (12 calls)")], [], [], id="counted"),
+        pytest.param([red("a", "2 places. X")], [red("a", "2 places. X")], [], [], id="as many places"),
+        pytest.param([red("a", "2 places. X")], [red("a", "3 places. X")], ["a"], [], id="more places"),
+        pytest.param([red("a", "3 places. X")], [red("a", "2 places. X")], [], ["a"], id="fewer places"),
+        pytest.param([red("a", "`x` varies")], [red("a", "2 places. X")], ["a"], [], id="a second place"),
+        pytest.param([red("a", "2 places. X")], [red("a", "`x` varies")], [], ["a"], id="one place less"),
+        pytest.param([amber("a", "2 places. X")], [red("a", "`x` varies")], ["a"], [], id="worse at fewer places"),
+        pytest.param([Line("a", "2 places. X")], [Line("a", "3 places. X")], [], [], id="places of a fact"),
         pytest.param([amber("1 loader")], [amber("2 loaders")], [], [], id="a counted label"),
         pytest.param([amber("a", "torch 2.13 or 2.14")], [amber("a", "torch 2.9 or 2.10")], [], [], id="releases"),
     ],
 )
 def test_a_line_is_new_gone_or_the_same(before: list[Line], now: list[Line], new: list[str], gone: list[str]) -> None:
     assert told(before, now) == (new, gone)
+
+
+def test_findings_are_counted_as_the_pages_count_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    listing = "    class_of = {name: index for index, name in enumerate(os.listdir(arguments.folder))}\n"
+    assert listing in projects.LOOSE["train.py"]
+    audits = []
+    for count in (1, 2, 3):
+        text = projects.LOOSE["train.py"].replace(listing, listing * count)
+        monkeypatch.chdir(projects.write({**projects.LOOSE, "train.py": text}, tmp_path / str(count)))
+        audits.append(list(audit_paths([], CheckOptions(jobs=1)).pages))
+    one, two, three = audits
+    for before, now in ((one, two), (two, three)):
+        assert [change.line.label for change in changes(before, now)["train.py"].new] == ["unsorted-listing"]
+        assert changes(now, before)["train.py"].new == ()
+        assert [change.line.label for change in changes(now, before)["train.py"].gone] == ["unsorted-listing"]
 
 
 def test_what_stood_there_is_told() -> None:

@@ -16,6 +16,8 @@ from torchlint.diagnostics import Note
 
 _PLACE = re.compile(r"[^\s`]+:(?:cell \d+:)?\d+")
 _COUNT = re.compile(r"\d[\d.,]*(\s+\w+?)s?\b")
+_PLACES = re.compile(r"(\d+) places\. ")
+"""How the line of a rule begins that found several (see `Material.line_of`)."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -62,8 +64,8 @@ def _program_change(name: str, before: Sequence[Section] | None, now: Sequence[S
 
 
 def _is_new(old: _Placed | None, new: _Placed | None) -> bool:
-    """Of two lines that differ: the same light with other words is another reason, or another point left open."""
-    return _light(new) >= _light(old)
+    """Of two lines that differ: as much with other words is another reason, or another point left open."""
+    return _weight(new) >= _weight(old)
 
 
 def _changes(pairs: Iterable[_Pair]) -> tuple[Change, ...]:
@@ -109,13 +111,19 @@ def _light(placed: _Placed | None) -> Light:
     return (placed.line.light if placed else None) or Light.GREEN
 
 
+def _weight(placed: _Placed | None) -> tuple[Light, int]:
+    """How bad a line is: its light, and at how many places its rule found something."""
+    places = _PLACES.match(placed.line.text) if placed else None
+    return _light(placed), int(places[1]) if places else 1
+
+
 def _changed(before: list[_Placed], now: list[_Placed]) -> Iterator[_Pair]:
     """The lines that differ: one without a partner, and two of one topic whose words or lights are not the same."""
     same, before, now = _paired(before, now, lambda placed: placed.words)
     reworded, before, now = _paired(before, now, lambda placed: placed.topic)
     alone: list[_Pair] = [*((one, None) for one in before), *((None, one) for one in now)]
-    yield from (pair for pair in same if _light(pair[0]) != _light(pair[1]))
-    yield from (pair for pair in (*reworded, *alone) if max(map(_light, pair)) > Light.GREEN)
+    differing = [pair for pair in same if _weight(pair[0]) != _weight(pair[1])]
+    yield from (pair for pair in (*differing, *reworded, *alone) if max(map(_light, pair)) > Light.GREEN)
 
 
 def _paired(
