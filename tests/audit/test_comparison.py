@@ -131,7 +131,10 @@ def test_what_was_not_asked_for_is_not_gone() -> None:
 def test_an_audit_of_another_folder_or_release_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [page("train.py", red("torch"))]
     assert compare(now, now).notes == ()
-    assert "from the same folder" in str(compare([page("project/train.py", red("torch"))], now).notes)
+    for entries in ([], ["train.py"]):
+        notes = compare([page("project/train.py", red("torch"))], now, *entries).notes
+        assert [str(note).startswith("old.json: has none of these programs; ") for note in notes] == [True]
+    assert compare([], now).notes == compare(now, []).notes == ()
     monkeypatch.setattr("torchlint.audit.comparison.__version__", "9.9")
     assert "and this is 9.9" in str(compare(now, now).notes)
 

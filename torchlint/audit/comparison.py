@@ -29,15 +29,15 @@ def compared(audit: Audit, earlier: Earlier, entries: Sequence[str]) -> Audit:
     changes = [_program_change(name, before.get(name), sections) for name, sections in now.items()]
     gone = [_program_change(name, sections, None) for name, sections in before.items() if name not in now]
     found = tuple(change for change in (*changes, *gone) if change.new or change.gone or change.status != "kept")
-    notes = _notes(earlier, shares_programs=not before or not before.keys().isdisjoint(now))
+    notes = _notes(earlier, is_other=bool(now and earlier.programs) and earlier.programs.keys().isdisjoint(now))
     return replace(audit, notes=(*audit.notes, *notes), compared=Comparison(str(earlier.path), found))
 
 
-def _notes(earlier: Earlier, *, shares_programs: bool) -> Iterator[Note]:
+def _notes(earlier: Earlier, *, is_other: bool) -> Iterator[Note]:
     if earlier.version != __version__:
         yield Note(f"was written by torchlint {earlier.version}, and this is {__version__}", str(earlier.path))
-    if not shares_programs:
-        yield Note("has none of these programs: write both audits from the same folder", str(earlier.path))
+    if is_other:
+        yield Note("has none of these programs; programs are compared by their path as shown", str(earlier.path))
 
 
 def _is_asked(name: str, requests: Sequence[Request]) -> bool:

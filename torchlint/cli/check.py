@@ -122,19 +122,8 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
 
     Settings come from the nearest torchlint.toml or [tool.torchlint] in pyproject.toml; options override them.
     """
-    if options["config"] and options["isolated"]:
-        raise click.UsageError("--config and --isolated exclude each other")
-    if options["baseline"] and options["no_baseline"]:
-        raise click.UsageError("--baseline and --no-baseline exclude each other")
     paths: tuple[Path, ...] = options["paths"] or (Path(),)
-    if options["stdin_filename"] and Path("-") not in paths:
-        raise click.UsageError("--stdin-filename needs `-` among the paths")
-    if options["add_ignore"] is not None and Path("-") in paths:
-        raise click.UsageError("--add-ignore writes into files, not to standard output")
-    if options["add_ignore"] and not options["add_ignore"].isprintable():
-        raise click.UsageError("--add-ignore: a reason is one line of text")
-    if options["open"] and Path("-") in paths:
-        raise click.UsageError("--open reads files, not standard input")
+    _refuse_contradictions(options, paths)
     from torchlint.cli.session import Session
 
     session = Session(
@@ -159,6 +148,22 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     if options["show_files"]:
         return session.show_files()
     return session.check()
+
+
+def _refuse_contradictions(options: dict[str, Any], paths: tuple[Path, ...]) -> None:
+    """Raise UsageError for options that cannot be together."""
+    if options["config"] and options["isolated"]:
+        raise click.UsageError("--config and --isolated exclude each other")
+    if options["baseline"] and options["no_baseline"]:
+        raise click.UsageError("--baseline and --no-baseline exclude each other")
+    if options["stdin_filename"] and Path("-") not in paths:
+        raise click.UsageError("--stdin-filename needs `-` among the paths")
+    if options["add_ignore"] is not None and Path("-") in paths:
+        raise click.UsageError("--add-ignore writes into files, not to standard output")
+    if options["add_ignore"] and not options["add_ignore"].isprintable():
+        raise click.UsageError("--add-ignore: a reason is one line of text")
+    if options["open"] and Path("-") in paths:
+        raise click.UsageError("--open reads files, not standard input")
 
 
 def _shown(options: dict[str, Any]) -> Shown:
