@@ -32,6 +32,7 @@ __all__ = [
     "list_roots",
     "renew_baselines",
     "verify_paths",
+    "with_open_points",
 ]
 
 
@@ -89,14 +90,29 @@ def renew_baselines(paths: Sequence[Path], options: CheckOptions | None = None, 
     return renewals(paths, options or CheckOptions(), prune=prune)
 
 
-def audit_paths(entries: Sequence[str], options: CheckOptions | None = None) -> Audit:
+def audit_paths(entries: Sequence[str], options: CheckOptions | None = None, *, against: Path | None = None) -> Audit:
     """What each program stands on: of files (`train.py`, `tool.py::command`) or folders; none is the current folder.
 
-    Raises TorchlintError for a file that starts no program, a wrong configuration or catalogue.
+    `against` is the JSON of an earlier audit to compare with. Raises TorchlintError for a file that starts no program
+    or is no audit, a wrong configuration or catalogue.
     """
     from torchlint.audit.build import audit  # noqa: PLC0415 - a check needs none of it
+    from torchlint.audit.comparison import compared  # noqa: PLC0415
+    from torchlint.audit.earlier import Earlier  # noqa: PLC0415
 
-    return audit(entries, options or CheckOptions())
+    earlier = None if against is None else Earlier.read(against)
+    found = audit(entries, options or CheckOptions())
+    return found if earlier is None else compared(found, earlier, entries)
+
+
+def with_open_points(report: Report, paths: Sequence[Path], options: CheckOptions | None = None) -> Report:
+    """The report of `check_paths` with what the pages of its programs leave open: notes of code TL000, and counts.
+
+    Files are read again, and as they are on disk.
+    """
+    from torchlint.audit import open_points  # noqa: PLC0415 - few checks ask for it
+
+    return open_points.with_open_points(report, paths, options or CheckOptions())
 
 
 def verify_paths(places: Sequence[str], options: VerifyOptions | None = None) -> Verification:

@@ -116,11 +116,13 @@ class Diagnostic:
     """Its name in a baseline, from the root of its project (`torchlint.fingerprints`)."""
     judged_for: str = ""
     """The torch that it is true of, where it depends on one and nothing pins any."""
+    explanation: str = ""
+    """The command that explains it, where no rule does."""
 
     @property
     def explained_by(self) -> str:
-        """The command that explains its rule."""
-        return f"torchlint rule {self.code}"
+        """The command that explains it: mostly its rule."""
+        return self.explanation or f"torchlint rule {self.code}"
 
     @property
     def sort_key(self) -> tuple[tuple[str, int, int, int, int, int], str, str]:
@@ -159,11 +161,21 @@ class InternalError:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenPoints:
+    """How much the page of one program leaves open."""
+
+    program: str
+    count: int
+    command: str
+    """Shows the page."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All that one run has to say. Diagnostics are sorted by place, then code."""
 
     diagnostics: tuple[Diagnostic, ...]
-    open: tuple[Diagnostic, ...] = ()
+    left_open: tuple[Diagnostic, ...] = ()
     """Points that rules leave open, where nothing was found; empty unless they were asked for."""
     notes: tuple[Note, ...] = ()
     internal_errors: tuple[InternalError, ...] = ()
@@ -181,6 +193,8 @@ class Report:
     """Findings on lines that have not changed since the revision asked about."""
     errors: tuple[str, ...] = ()
     """Why files are not among those checked: settings, or a baseline of theirs, that cannot be read."""
+    open: tuple[OpenPoints, ...] = ()
+    """Of each program that trains and has any, where that was asked for; the worst page first."""
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:

@@ -219,7 +219,7 @@ def test_whoever_asks_for_a_file_gets_its_page_alone(audited: Audited) -> None:
 def test_check_says_nothing_of_open_points(audited: Audited) -> None:
     audited(program(forward=OPERATORS["a mode out of sight"], load="net.load_state_dict(torch.load('a.pt'))"))
     report = api.check_paths([Path()], api.CheckOptions(overrides=Overrides(), jobs=1))
-    assert report.open == ()
+    assert report.left_open == ()
     assert not [one for one in report.diagnostics if one.variant == "open"]
 
 

@@ -70,7 +70,21 @@ _PROGRAM = _object(
     sections=_list(_SECTION),
     not_seen=_list(_TEXT),
 )
+_MAYBE_LINE = {"anyOf": [_LINE, {"type": "null"}]}
+_CHANGES = _object(
+    program=_TEXT,
+    change={"enum": ["new", "kept", "gone"]},
+    new=_list(_object(section=_TEXT, line=_LINE, before=_MAYBE_LINE)),
+    gone=_list(_object(section=_TEXT, line=_LINE, now=_MAYBE_LINE)),
+)
 SCHEMA = _object(torchlint=_TEXT, programs=_list(_PROGRAM))
+COMPARED_SCHEMA = _object(
+    torchlint=_TEXT, programs=_list(_PROGRAM), compared=_object(against=_TEXT, programs=_list(_CHANGES))
+)
+
+
+_LEFT_OPEN = {"pyproject.toml": projects.RULES, "train.py": projects.STRICT["train.py"]}
+"""Strict, but for the release of torch, which nothing names."""
 
 
 def strings(value: object) -> Iterator[str]:
@@ -124,13 +138,44 @@ def test_several_programs_are_shown_at_a_glance(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[0] == "2 programs and 1 example"
     assert [line.split()[0] for line in lines[2:6] if line] == ["quick.py", "steady.py", "examples/demo.py"]
-    assert lines[2].split()[1:] == ["✓", "!", "✓", "✓", "✓", "✗", "✓", "✓", "✓", "✓"]
+    assert lines[1].split()[:3] == ["✗", "!", "seed"]
+    assert lines[2].split()[1:] == ["1", "1", "✓", "!", "✓", "✓", "✓", "✗", "✓", "✓", "✓", "✓"]
+    assert lines[2].index("✓") == lines[1].index("seed") + 3
     assert max(map(len, lines)) <= 80
     pages = run_torchlint("audit", "--pages", cwd=folder).stdout
     assert [name for name in ("quick.py", "steady.py", "examples/demo.py") if f"\n{name}\n" in f"\n{pages}"] == [
         "quick.py",
         "steady.py",
         "examples/demo.py",
+    ]
+
+
+def test_overviews_begin_with_the_worst_program(tmp_path: Path) -> None:
+    loose = projects.LOOSE["train.py"]
+    project = {
+        **projects.LOOSE,
+        "a_good.py": projects.STRICT["train.py"],
+        "b_better.py": loose.replace("    order = np", "    np.random.seed(1)\n    order = np"),
+        "examples/bad.py": loose,
+        "examples/a_good.py": projects.STRICT["train.py"],
+    }
+    folder = projects.write(project, tmp_path)
+    worst_first = ["train.py", "b_better.py", "a_good.py", "examples/bad.py", "examples/a_good.py"]
+    rows = [line.split() for line in run_torchlint("audit", cwd=folder).stdout.splitlines() if ".py " in line]
+    assert [row[0] for row in rows] == worst_first
+    assert [row[1:3] for row in rows] == [["4", "3"], ["3", "3"], ["0", "2"], ["4", "3"], ["0", "2"]]
+    record = json.loads(run_torchlint("audit", "--output-format", "json", cwd=folder).stdout)
+    assert [program["program"] for program in record["programs"]] == worst_first
+    page = read(run_torchlint("audit", "--output-format", "html", cwd=folder).stdout)
+    places = ["".join(page.text).index(name) for name in worst_first]
+    assert places == sorted(places)
+    pages = run_torchlint("audit", "--pages", cwd=folder).stdout.splitlines()
+    assert [line for line in pages if line in worst_first] == [
+        "a_good.py",
+        "b_better.py",
+        "train.py",
+        "examples/a_good.py",
+        "examples/bad.py",
     ]
 
 
@@ -201,7 +246,7 @@ def test_every_number_of_jobs_gives_the_same_bytes(tmp_path: Path) -> None:
     imports = "".join(f"import part.module{number}\n" for number in range(30))
     project = {**projects.LOOSE, **many, "part/__init__.py": "", "wide.py": imports + projects.LOOSE["train.py"]}
     folder = projects.write(project, tmp_path)
-    for output_format in ("json", "html", "text"):
+    for output_format in ("json", "html", "markdown", "text"):
         outputs = {
             run_torchlint(
                 *("audit", "--pages", "--output-format", output_format, "--jobs", jobs),
@@ -232,7 +277,10 @@ def test_without_a_program_there_is_a_note(tmp_path: Path) -> None:
         (["--torch", "soon"], "error: --torch: `soon`"),
         (["--output", "no/such/folder.html"], "error: --output: no/such/folder.html cannot be written"),
         (["--config", "pyproject.toml", "--isolated"], "error: --config and --isolated exclude each other"),
-        (["--output-format", "pdf"], "error: --output-format: unknown value `pdf` (choose from text, html, json)"),
+        (
+            ["--output-format", "pdf"],
+            "error: --output-format: unknown value `pdf` (choose from text, html, markdown, json)",
+        ),
     ],
 )
 def test_what_cannot_be_done_ends_with_2(arguments: list[str], said: str, tmp_path: Path) -> None:
@@ -270,7 +318,12 @@ def test_a_link_to_a_page_stays_one_and_nothing_is_left_beside(tmp_path: Path) -
 
 def test_the_suffix_of_the_output_chooses_the_format(tmp_path: Path) -> None:
     folder = projects.write(projects.STRICT, tmp_path)
-    for name, start in (("a.json", "{"), ("a.HTML", "<!doctype html>"), ("a.txt", "train.py\n")):
+    for name, start in (
+        ("a.json", "{"),
+        ("a.HTML", "<!doctype html>"),
+        ("a.md", "## torchlint audit: "),
+        ("a.txt", "train.py\n"),
+    ):
         assert run_torchlint("audit", "--output", name, cwd=folder).returncode == 0
         assert (folder / name).read_text(encoding="utf-8").startswith(start)
     run_torchlint("audit", "--output", "b.html", "--output-format", "json", cwd=folder)
@@ -299,3 +352,133 @@ def test_check_imports_nothing_of_the_audit(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stderr.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("project", "fail_on", "returncode", "said"),
+    [
+        (projects.LOOSE, None, 0, ""),
+        (projects.LOOSE, "red", 1, "1 of 1 program with red lines\n"),
+        (projects.LOOSE, "amber", 1, "1 of 1 program with red or amber lines\n"),
+        (_LEFT_OPEN, "red", 0, ""),
+        (_LEFT_OPEN, "amber", 1, "1 of 1 program with red or amber lines\n"),
+        (projects.STRICT, "amber", 0, ""),
+        (projects.TWO_MODES, "red", 1, "1 of 2 programs with red lines\n"),
+    ],
+)
+def test_fail_on_decides_the_exit_code(
+    project: dict[str, str], fail_on: str | None, returncode: int, said: str, tmp_path: Path
+) -> None:
+    folder = projects.write(project, tmp_path)
+    for output_format in ("text", "json"):
+        asked = [] if fail_on is None else ["--fail-on", fail_on]
+        done = run_torchlint("audit", "--output-format", output_format, *asked, cwd=folder)
+        assert (done.returncode, done.stderr) == (returncode, said)
+        assert done.stdout == run_torchlint("audit", "--output-format", output_format, cwd=folder).stdout
+
+
+def test_examples_count_for_the_exit_code_as_they_are_on_the_page(tmp_path: Path) -> None:
+    example = {"examples/demo.py": projects.LOOSE["train.py"]}
+    folder = projects.write({**projects.STRICT, **projects.LOOSE, **projects.STRICT, **example}, tmp_path)
+    done = run_torchlint("audit", "--fail-on", "red", cwd=folder)
+    assert (done.returncode, done.stderr) == (1, "1 of 2 programs with red lines\n")
+    assert run_torchlint("audit", "--fail-on", "red", "train.py", cwd=folder).returncode == 0
+
+
+def test_a_file_is_written_also_where_the_exit_code_is_1(tmp_path: Path) -> None:
+    folder = projects.write(projects.LOOSE, tmp_path)
+    done = run_torchlint("audit", "--fail-on", "red", "--output", "audit.md", cwd=folder)
+    assert (done.returncode, done.stderr) == (1, "wrote audit.md (1 program)\n1 of 1 program with red lines\n")
+    assert (folder / "audit.md").exists()
+
+
+def _changed_since(folder: Path) -> None:
+    """An audit as it was, then a better seed, a worse switch and other lines."""
+    projects.write(projects.LOOSE, folder)
+    assert run_torchlint("audit", "--output", "old.json", cwd=folder).returncode == 0
+    text = projects.LOOSE["train.py"].replace("random.seed(1)", "np.random.seed(1)")
+    text = text.replace("    torch.backends", "    torch.set_num_threads = 1\n    torch.backends")
+    (folder / "train.py").write_text(f"# moved\n{text}", encoding="utf-8")
+
+
+def test_what_changed_since_an_earlier_audit(tmp_path: Path) -> None:
+    _changed_since(tmp_path)
+    done = run_torchlint("audit", "--against", "old.json", cwd=tmp_path)
+    plain = run_torchlint("audit", cwd=tmp_path).stdout
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(plain)
+    assert done.stdout.removeprefix(plain).splitlines() == [
+        "",
+        "Compared with old.json: 1 new line, 1 line gone",
+        "",
+        "train.py",
+        "  new   ✗ Switches, overwritten-function: assigning to `torch.set_num_threads`",
+        "          replaces the function: nothing is switched on [TL201]",
+        "          train.py:22  torch.set_num_threads = 1",
+        "  gone  ✗ Seeds, numpy.random: the program draws from it, and nothing seeds it",
+        "          [TL301]",
+        "          now nothing found: seeded by `numpy.random.seed`",
+    ]
+
+
+def test_every_format_tells_what_changed(tmp_path: Path) -> None:
+    _changed_since(tmp_path)
+    shown = {
+        name: run_torchlint("audit", "--against", "old.json", "--output-format", name, cwd=tmp_path).stdout
+        for name in ("json", "markdown", "html")
+    }
+    record = json.loads(shown["json"])
+    jsonschema.validate(record, COMPARED_SCHEMA)
+    (program,) = record["compared"]["programs"]
+    assert [each["line"]["label"] for each in program["new"]] == ["overwritten-function"]
+    assert [(each["line"]["label"], each["now"]["status"]) for each in program["gone"]] == [("numpy.random", "green")]
+    assert "### Compared with `old.json`: 1 new line, 1 line gone\n" in shown["markdown"]
+    assert "\n- new in `train.py`: ✗ **Switches, overwritten-function**: " in shown["markdown"]
+    assert "\n- gone in `train.py`: ✗ **Seeds, numpy.random**: " in shown["markdown"]
+    page = " ".join("".join(read(shown["html"]).text).split())
+    assert "Compared with old.json: 1 new line, 1 line gone" in page
+    assert "new: Switches, overwritten-function" in page
+    assert "gone: Seeds, numpy.random" in page
+
+
+def test_only_new_lines_fail_a_comparison(tmp_path: Path) -> None:
+    _changed_since(tmp_path)
+    done = run_torchlint("audit", "--against", "old.json", "--fail-on", "red", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "1 of 1 program with new red lines\n")
+    run_torchlint("audit", "--output", "old.json", cwd=tmp_path)
+    done = run_torchlint("audit", "--against", "old.json", "--fail-on", "amber", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("\n\nCompared with old.json: nothing is new or gone\n")
+    (tmp_path / "other.py").write_text((tmp_path / "train.py").read_text(encoding="utf-8"), encoding="utf-8")
+    done = run_torchlint("audit", "--against", "old.json", "--fail-on", "red", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "1 of 2 programs with new red lines\n")
+    assert "\nother.py (new program)\n" in done.stdout
+    run_torchlint("audit", "--output", "old.json", cwd=tmp_path)
+    (tmp_path / "other.py").unlink()
+    done = run_torchlint("audit", "--against", "old.json", "--fail-on", "amber", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("0 lines gone, 1 program gone\n\nother.py (no program any more)\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("gone.json", "error: gone.json: there is no such audit"),
+        ("train.py", "error: train.py: is not the JSON of an audit"),
+        ("segment", "error: --against: "),
+    ],
+)
+def test_what_is_no_audit_to_compare_with_ends_with_2(name: str, said: str, tmp_path: Path) -> None:
+    done = run_torchlint("audit", "--against", name, cwd=projects.write(projects.LOOSE, tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(said)
+
+
+def test_an_audit_may_be_compared_with_the_file_that_it_replaces(tmp_path: Path) -> None:
+    _changed_since(tmp_path)
+    done = run_torchlint("audit", "--against", "old.json", "--output", "old.json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "wrote old.json (1 program)\n")
+    record = json.loads((tmp_path / "old.json").read_text(encoding="utf-8"))
+    assert len(record["compared"]["programs"]) == 1
+    done = run_torchlint("audit", "--against", "old.json", cwd=tmp_path)
+    assert "nothing is new or gone" in done.stdout

@@ -13,6 +13,9 @@ from torchlint.report.html_page import templates
 REPORT = Path(__file__).parents[2] / "torchlint" / "report"
 ELEMENT = re.compile(r"</?(?:a|b|code|dd|div|dl|dt|h\d|html|li|p|pre|section|span|t[dhr]|table|ul|wbr)\b[^()]*>")
 
+_WRITES_MARKDOWN = "markdown.py"
+"""Cells of a table have no other mark-up for code; `test_audit_markdown.py` holds it to escaping all it is given."""
+
 
 def printed(template: str, **shown: object) -> str:
     return (
@@ -52,7 +55,7 @@ def test_only_a_drawing_is_taken_as_it_is() -> None:
     assert [line for line in trusted if "not_yet_safe" not in line] == ['{{ plot.drawing | join("\\n") | safe }}']
     python = {path.name: path.read_text() for path in REPORT.rglob("*.py")}
     assert [name for name, text in python.items() if re.search(r"\bMarkup\b|markupsafe", text)] == []
-    assert [name for name, text in python.items() if ELEMENT.search(text)] == []
+    assert [name for name, text in python.items() if ELEMENT.search(text)] == [_WRITES_MARKDOWN]
 
 
 def test_pages_have_no_script_and_no_address() -> None:

@@ -63,7 +63,7 @@ class Material:
 
     def open_points(self, codes: Collection[str]) -> list[Diagnostic]:
         """What these rules leave open in code that may run: nothing was shown to be wrong there, nor to be harmless."""
-        return [one for one in self.report.open if one.code in codes and self.is_run(one.location)]
+        return [one for one in self.report.left_open if one.code in codes and self.is_run(one.location)]
 
     def _open_lines(self, codes: Collection[str]) -> Iterator[Line]:
         """One line for each rule that leaves points open."""

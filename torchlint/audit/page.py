@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from torchlint.diagnostics import InternalError, Location, Note
 
@@ -73,6 +74,11 @@ class Section:
         return sum(line.light is light for line in self.lines)
 
 
+def topic(title: str, line: Line) -> str:
+    """What a line is about where its section is not around it: `Seeds, numpy.random`, and once what says it twice."""
+    return title if line.label.lower() in title.lower() else f"{title}, {line.label}"
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """The program that a page is about."""
@@ -109,6 +115,11 @@ class Page:
         return sum(section.count(light) for section in self.sections)
 
     @property
+    def rank(self) -> tuple[int, int]:
+        """Sorts the worst page first."""
+        return (-self.count(Light.RED), -self.count(Light.AMBER))
+
+    @property
     def verdict(self) -> str:
         """One sentence for the head of the page."""
         reasons, points = self.count(Light.RED), self.count(Light.AMBER)
@@ -120,9 +131,52 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A line that an earlier audit did not have, or that is gone since."""
+
+    title: str
+    """Of its section."""
+    line: Line
+    other: Line | None = None
+    """What stood there before a new line, or stands there now in place of one that is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramChange:
+    """What became of one program."""
+
+    name: str
+    status: Literal["new", "kept", "gone"]
+    new: tuple[Change, ...] = ()
+    """Lines that are red or amber now and were not before."""
+    gone: tuple[Change, ...] = ()
+    """Lines that were red or amber and got better."""
+
+    @property
+    def light(self) -> Light:
+        """The worst of its new lines."""
+        return max((change.line.light or Light.GREEN for change in self.new), default=Light.GREEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What changed since an earlier audit, by program; programs in which nothing changed are left out."""
+
+    against: str
+    """Its file."""
+    programs: tuple[ProgramChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
     """The pages of all programs that were asked for: the project's own first, examples after them."""
 
     pages: tuple[Page, ...]
     notes: tuple[Note, ...] = ()
     internal_errors: tuple[InternalError, ...] = ()
+    compared: Comparison | None = None
+    """Where an earlier audit was given."""
+
+    def worst_first(self) -> Audit:
+        """The same pages for an overview: red before amber before green, the project's own before examples."""
+        return replace(self, pages=tuple(sorted(self.pages, key=lambda page: (page.subject.is_example, *page.rank))))

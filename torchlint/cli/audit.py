@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +18,40 @@ if TYPE_CHECKING:
     from torchlint.api import CheckOptions
     from torchlint.audit.page import Audit
 
-_BY_SUFFIX = {"": "text", ".html": "html", ".htm": "html", ".json": "json", ".log": "text", ".txt": "text"}
+_BY_SUFFIX = {
+    "": "text",
+    ".htm": "html",
+    ".html": "html",
+    ".json": "json",
+    ".log": "text",
+    ".md": "markdown",
+    ".txt": "text",
+}
 
 
 @click.command()
 @click.argument("entries", nargs=-1, metavar="[ENTRY]...")
 @click.option(
     "--output-format",
-    type=Choice(["text", "html", "json"]),
-    help="For the terminal, a page for the browser, or an object for programs  [default: text, or as --output ends]",
+    type=Choice(["text", "html", "markdown", "json"]),
+    help="For the terminal, the browser, a comment on a pull request, or programs  [default: text, or as --output "
+    "ends]",
 )
 @click.option(
     "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to this file instead."
 )
 @click.option("--pages", is_flag=True, help="Print every program's page instead of an overview of several programs.")
+@click.option(
+    "--against",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also say what is new and what is gone since an earlier audit, written with --output FILE.json.",
+)
+@click.option(
+    "--fail-on",
+    type=Choice(["red", "amber"]),
+    help="Exit with 1 if a program has a red line, or a red or amber one; with --against, if it is new.",
+)
 @click.option("--torch", metavar="VERSION", help="The torch the project runs on, such as 2.6 or '>=2.1,<2.6'.")
 @list_option("--devices", metavar="DEVICES", text="The devices the project runs on: cuda, rocm, cpu, mps, xpu.")
 @click.option("--assume", type=Choice(["deterministic"]), help="Report as if the determinism mode were on everywhere.")
@@ -52,7 +73,7 @@ def audit(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     """Show what a program's reproducibility depends on: a page on seeds, switches, operators, data and more.
 
     ENTRY is a file that starts a program (train.py, or tool.py::command for one of its commands) or a folder; the
-    current folder unless given. The exit code is 0 whatever is found.
+    current folder unless given. The exit code is 0 whatever is found, unless --fail-on asks for more.
     """
     if options["config"] and options["isolated"]:
         raise click.UsageError("--config and --isolated exclude each other")
@@ -64,7 +85,7 @@ def audit(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     say_missing(missing)
     if missing:
         return exits.TROUBLE
-    found = api.audit_paths(entries, _check_options(options))
+    found = api.audit_paths(entries, _check_options(options), against=options["against"])
     return _say(found, options)
 
 
@@ -105,7 +126,24 @@ def _say(found: Audit, options: dict[str, Any]) -> int:
         write_whole(output, "\n".join(_lines(found, options)) + "\n")
         count = len(found.pages)
         say(f"wrote {output} ({count} program{'' if count == 1 else 's'})")
-    return exits.TROUBLE if found.internal_errors else exits.CLEAN
+    failing = _failing(found, options["fail_on"])
+    if found.internal_errors:
+        return exits.TROUBLE
+    return exits.FINDINGS if failing else exits.CLEAN
+
+
+def _failing(found: Audit, fail_on: str | None) -> int:
+    """How many programs have a line that `--fail-on` is about; standard error says it."""
+    from torchlint.audit.page import Light
+
+    if fail_on is None:
+        return 0
+    programs = found.pages if found.compared is None else found.compared.programs
+    count = sum(program.light >= Light[fail_on.upper()] for program in programs)
+    if count:
+        words = f"{'' if found.compared is None else 'new '}{'red' if fail_on == 'red' else 'red or amber'}"
+        say(f"{count} of {len(found.pages)} program{'' if len(found.pages) == 1 else 's'} with {words} lines")
+    return count
 
 
 def _lines(found: Audit, options: dict[str, Any]) -> Iterator[str]:
@@ -118,12 +156,18 @@ def _lines(found: Audit, options: dict[str, Any]) -> Iterator[str]:
         from torchlint.report.audit_json import json_text
 
         return json_text(found)
+    if chosen == "markdown":
+        from torchlint.report.audit_markdown import markdown_lines
+
+        return markdown_lines(found)
+    from torchlint.report.audit_changes import change_lines
     from torchlint.report.audit_text import Style, overview_lines, page_lines
 
     style = Style() if options["output"] else Style(wants_colour(), ascii_only=not _knows_marks())
     names_files = any(not Path(entry).is_dir() for entry in options["entries"])
     is_page = len(found.pages) <= 1 or options["pages"] or names_files
-    return page_lines(found, style) if is_page else overview_lines(found, style)
+    shown = page_lines(found, style) if is_page else overview_lines(found, style)
+    return shown if found.compared is None else chain(shown, change_lines(found.compared, style))
 
 
 def _knows_marks() -> bool:

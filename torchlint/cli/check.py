@@ -107,6 +107,11 @@ class CheckCommand(OptionalValues):
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one for each core]")
 @click.option("--no-cache", is_flag=True, help="Ignore results of earlier runs, such as the verdicts of `verify`.")
 @click.option("--hide-refuted", is_flag=True, help="Leave out what an earlier `torchlint verify` has refuted.")
+@click.option(
+    "--open",
+    is_flag=True,
+    help="Also report, as notes, what the pages of `torchlint audit` leave open for the programs among the files.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("--fail-on-skipped", is_flag=True, help="Exit with 1 if a file or a cell was not checked.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule instead of listing them.")
@@ -117,17 +122,8 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
 
     Settings come from the nearest torchlint.toml or [tool.torchlint] in pyproject.toml; options override them.
     """
-    if options["config"] and options["isolated"]:
-        raise click.UsageError("--config and --isolated exclude each other")
-    if options["baseline"] and options["no_baseline"]:
-        raise click.UsageError("--baseline and --no-baseline exclude each other")
     paths: tuple[Path, ...] = options["paths"] or (Path(),)
-    if options["stdin_filename"] and Path("-") not in paths:
-        raise click.UsageError("--stdin-filename needs `-` among the paths")
-    if options["add_ignore"] is not None and Path("-") in paths:
-        raise click.UsageError("--add-ignore writes into files, not to standard output")
-    if options["add_ignore"] and not options["add_ignore"].isprintable():
-        raise click.UsageError("--add-ignore: a reason is one line of text")
+    _refuse_contradictions(options, paths)
     from torchlint.cli.session import Session
 
     session = Session(
@@ -145,12 +141,29 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
         baseline=not options["no_baseline"],
         since=options["since"],
         add_ignore=options["add_ignore"],
+        open=options["open"],
     )
     if options["show_settings"]:
         return session.show_settings()
     if options["show_files"]:
         return session.show_files()
     return session.check()
+
+
+def _refuse_contradictions(options: dict[str, Any], paths: tuple[Path, ...]) -> None:
+    """Raise UsageError for options that cannot be together."""
+    if options["config"] and options["isolated"]:
+        raise click.UsageError("--config and --isolated exclude each other")
+    if options["baseline"] and options["no_baseline"]:
+        raise click.UsageError("--baseline and --no-baseline exclude each other")
+    if options["stdin_filename"] and Path("-") not in paths:
+        raise click.UsageError("--stdin-filename needs `-` among the paths")
+    if options["add_ignore"] is not None and Path("-") in paths:
+        raise click.UsageError("--add-ignore writes into files, not to standard output")
+    if options["add_ignore"] and not options["add_ignore"].isprintable():
+        raise click.UsageError("--add-ignore: a reason is one line of text")
+    if options["open"] and Path("-") in paths:
+        raise click.UsageError("--open reads files, not standard input")
 
 
 def _shown(options: dict[str, Any]) -> Shown:

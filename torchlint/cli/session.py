@@ -54,6 +54,7 @@ class Session:
     baseline: bool = True
     since: str | None = None
     add_ignore: str | None = None
+    open: bool = False
 
     def check(self) -> int:
         """Check, print, and return the exit code."""
@@ -67,6 +68,8 @@ class Session:
         if self.add_ignore is not None:
             report, is_commented = add_ignores(report, self.add_ignore)
         failing = 0 if self.exit_zero else self._failing(report)
+        if self.open and paths:
+            report = self._with_open_points(report, paths)
         is_written = self.shown.say(report, self._context(report, contents, failing))
         for error in report.errors:
             say_error(error)
@@ -124,6 +127,11 @@ class Session:
         kept = tuple(each for each in report.diagnostics if not each.verdict.startswith("REFUTED"))
         hidden = report.hidden + len(report.diagnostics) - len(kept)
         return dataclasses.replace(report, diagnostics=kept, hidden=hidden)
+
+    def _with_open_points(self, report: Report, paths: tuple[Path, ...]) -> Report:
+        from torchlint import api
+
+        return api.with_open_points(report, paths, self._options(None))
 
     def _inputs(self) -> tuple[tuple[Path, ...], dict[Path, bytes], bool]:
         """The paths to check, the text of standard input by its path, and whether a path is missing."""

@@ -43,7 +43,7 @@ def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalog
         diagnostics=tuple(
             sorted(_with_fixes(left.diagnostics, catalogue, are_alone=len(hearings) > 1), key=lambda d: d.sort_key)
         ),
-        open=tuple(_left_open(outcome)),
+        left_open=tuple(_left_open(outcome)),
         notes=tuple(notes),
         internal_errors=tuple(sorted(outcome.internal_errors, key=lambda error: (error.path, error.check))),
         files=tuple(sorted(targets)),

@@ -7,12 +7,15 @@ import os
 from collections.abc import Iterator
 
 from torchlint import __version__
-from torchlint.audit.page import Audit, Line, Page, Section, Spot
+from torchlint.audit.page import Audit, Change, Comparison, Line, Page, ProgramChange, Section, Spot
 
 
 def json_text(audit: Audit) -> Iterator[str]:
     """Yield the lines of the object; ASCII only, so that any output encoding carries it."""
-    record = {"torchlint": __version__, "programs": [_page(page) for page in audit.pages]}
+    programs = [_page(page) for page in audit.worst_first().pages]
+    record: dict[str, object] = {"torchlint": __version__, "programs": programs}
+    if audit.compared is not None:
+        record["compared"] = _comparison(audit.compared)
     yield from json.dumps(record, indent=2).splitlines()
 
 
@@ -68,6 +71,27 @@ def _spot(spot: Spot) -> dict[str, object]:
         "column": place.column,
         "note": spot.note or None,
         "source": spot.source_line,
+    }
+
+
+def _comparison(compared: Comparison) -> dict[str, object]:
+    return {"against": _slashes(compared.against), "programs": [_program_change(one) for one in compared.programs]}
+
+
+def _program_change(program: ProgramChange) -> dict[str, object]:
+    return {
+        "program": program.name,
+        "change": program.status,
+        "new": [_change(change, "before") for change in program.new],
+        "gone": [_change(change, "now") for change in program.gone],
+    }
+
+
+def _change(change: Change, other: str) -> dict[str, object]:
+    return {
+        "section": change.title,
+        "line": _line(change.line),
+        other: None if change.other is None else _line(change.other),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.audit.page import Audit, Light, Line, Page, Section, Spot
-from torchlint.report.audit_words import EXPLAINED, MARKS, SHORT, WORDS, facts_of, section_of, source_text
+from torchlint.report.audit_words import EXPLAINED, MARKS, SHORT, WORDS, counts_of, facts_of, section_of, source_text
 from torchlint.report.paint import Paint, first_words, one_line
 
 _WIDTH = 80
@@ -20,6 +20,10 @@ _SPOTS = 3
 """Places shown of one line; the rest are counted."""
 _COLOURS = {Light.GREEN: "green", Light.AMBER: "yellow", Light.RED: "red"}
 _PLAIN_MARKS = {Light.GREEN: "+", Light.AMBER: "!", Light.RED: "x"}
+_COUNTED = (Light.RED, Light.AMBER)
+"""What an overview counts after the name of a program."""
+_COUNT = 3
+"""Columns of such a number."""
 NEEDED = "✓✗·─…"
 """Characters beside ASCII that are printed where the terminal has them."""
 
@@ -68,27 +72,22 @@ def page_lines(audit: Audit, style: Style) -> Iterator[str]:
 
 
 def overview_lines(audit: Audit, style: Style) -> Iterator[str]:
-    """Yield one line a program: what each of its sections comes to."""
-    keys = list(dict.fromkeys(section.key for page in audit.pages for section in page.sections))
-    room = _WIDTH - 5 * len(keys) - 1
-    own = sum(not page.subject.is_example for page in audit.pages)
-    examples = len(audit.pages) - own
-    words = [
-        f"{count} {noun}{'' if count == 1 else 's'}"
-        for count, noun in ((own, "program"), (examples, "example"))
-        if count
-    ]
+    """Yield one line a program, the worst first: how much was found, and what each of its sections comes to."""
+    pages = audit.worst_first().pages
+    keys = list(dict.fromkeys(section.key for page in pages for section in page.sections))
+    room = _WIDTH - 5 * len(keys) - len(_COUNTED) * _COUNT - 1
     heads = "".join(f"{SHORT.get(key, key[:4]):>5}" for key in keys)
-    yield style.paint.bold(" and ".join(words))
-    yield " " * room + style.paint.faint(heads)
-    for index, page in enumerate(audit.pages):
-        if page.subject.is_example and index and not audit.pages[index - 1].subject.is_example:
+    yield style.paint.bold(counts_of(pages))
+    yield " " * room + "".join(" " * (_COUNT - 1) + style.mark(light) for light in _COUNTED) + style.paint.faint(heads)
+    for index, page in enumerate(pages):
+        if page.subject.is_example and index and not pages[index - 1].subject.is_example:
             yield ""
         name = _left_clipped(one_line(page.subject.name), room - 1, style)
-        yield f"{name:<{room}}" + "".join(f"    {_cell(page, key, style)}" for key in keys)
+        counts = "".join(f"{page.count(light):>{_COUNT}}" for light in _COUNTED)
+        yield f"{name:<{room}}{counts}" + "".join(f"    {_cell(page, key, style)}" for key in keys)
     yield ""
     yield from _legend(style)
-    yield from _wrapped("A page: `torchlint audit FILE`. All pages: `--pages`, or `--output audit.html`.", "")
+    yield from wrapped("A page: `torchlint audit FILE`. All pages: `--pages`, or `--output audit.html`.", "")
 
 
 def _cell(page: Page, key: str, style: Style) -> str:
@@ -115,7 +114,7 @@ def _page(page: Page, style: Style) -> Iterator[str]:
     yield ""
     yield style.paint.bold("Not seen")
     for cut in page.unseen:
-        first, *rest = _wrapped(one_line(cut), "    ")
+        first, *rest = wrapped(one_line(cut), "    ")
         yield f"  {style.dot} {first.lstrip()}"
         yield from rest
 
@@ -124,7 +123,7 @@ def _first(page: Page) -> Iterator[str]:
     """Where to begin, on a page with more than fits one look."""
     if page.count(Light.RED) + page.count(Light.AMBER) <= len(page.first):
         return
-    yield from _wrapped(f"Look first at {', '.join(_named(title, line) for title, line in page.first)}.", "  ")
+    yield from wrapped(f"Look first at {', '.join(_named(title, line) for title, line in page.first)}.", "  ")
 
 
 def _named(title: str, line: Line) -> str:
@@ -144,18 +143,23 @@ def _line(line: Line, style: Style) -> Iterator[str]:
     label = one_line(line.label)
     text = one_line(line.text) + (f" [{line.code}]" if line.code else "")
     indent = " " * (4 + _LABEL + 1)
-    wrapped = _wrapped(text, indent)
+    first, *rest = wrapped(text, indent)
     if len(label) <= _LABEL:
-        yield f"  {style.mark(line.light)} {label.ljust(_LABEL)} {wrapped[0].lstrip()}"
-        yield from wrapped[1:]
+        yield f"  {style.mark(line.light)} {label.ljust(_LABEL)} {first.lstrip()}"
     else:
         yield f"  {style.mark(line.light)} {label}"
-        yield from wrapped
+        yield first
+    yield from rest
     yield from _closing(line, style)
+    yield from spot_lines(line, style, _SPOT_INDENT)
+
+
+def spot_lines(line: Line, style: Style, indent: str) -> Iterator[str]:
+    """Yield the first places of a line, and how many more there are."""
     for spot in line.spots[:_SPOTS]:
-        yield _SPOT_INDENT + style.paint.faint(_spot(spot, _WIDTH - len(_SPOT_INDENT), style))
+        yield indent + style.paint.faint(_spot(spot, _WIDTH - len(indent), style))
     if len(line.spots) > _SPOTS:
-        yield _SPOT_INDENT + style.paint.faint(f"and {len(line.spots) - _SPOTS} more")
+        yield indent + style.paint.faint(f"and {len(line.spots) - _SPOTS} more")
 
 
 def _closing(line: Line, style: Style) -> Iterator[str]:
@@ -163,8 +167,7 @@ def _closing(line: Line, style: Style) -> Iterator[str]:
     if line.light:
         found = [(word, text) for word, text in (("fix", line.advice), ("run", line.run)) if text]
         for word, text in found:
-            wrapped = _wrapped(f"{word}: {one_line(text)}", _SPOT_INDENT)
-            yield from (style.paint.faint(one) for one in wrapped)
+            yield from (style.paint.faint(one) for one in wrapped(f"{word}: {one_line(text)}", _SPOT_INDENT))
 
 
 def _spot(spot: Spot, width: int, style: Style) -> str:
@@ -182,7 +185,8 @@ def _legend(style: Style) -> Iterator[str]:
         yield f"{style.mark(light)} {style.paint.faint(f'{words}{EXPLAINED[light]}')}"
 
 
-def _wrapped(text: str, indent: str) -> Sequence[str]:
+def wrapped(text: str, indent: str) -> Sequence[str]:
+    """The text on lines of 80 columns; a path or a piece of code stays whole."""
     return textwrap.wrap(
         text,
         width=_WIDTH,

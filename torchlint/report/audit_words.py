@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from torchlint.audit.page import Light, Page, Section
+from collections.abc import Sequence
+
+from torchlint.audit.page import Change, Comparison, Light, Line, Page, Section
+from torchlint.report.fixes import counted
 from torchlint.report.paint import one_line
 
 MARKS = {Light.GREEN: "✓", Light.AMBER: "!", Light.RED: "✗"}
@@ -29,6 +32,9 @@ SHORT = {
 }
 """Heads of narrow columns, by the key of the section."""
 
+STATUSES = {"new": " (new program)", "kept": "", "gone": " (no program any more)"}
+"""What stands after the name of a program."""
+
 
 def facts_of(page: Page) -> list[str]:
     """What stands under the name of a program."""
@@ -44,6 +50,48 @@ def facts_of(page: Page) -> list[str]:
         f"torch {subject.torch} on {', '.join(device.upper() for device in subject.devices)}",
     ]
     return [one_line(fact) for fact in found]
+
+
+def counts_of(pages: Sequence[Page]) -> str:
+    """`5 programs and 1 example`."""
+    own = sum(not page.subject.is_example for page in pages)
+    kinds = ((own, "program"), (len(pages) - own, "example"))
+    return " and ".join(counted(count, noun) for count, noun in kinds if count)
+
+
+def open_lines(page: Page) -> list[tuple[str, Line]]:
+    """The lines that are not well, red ones first, each with the title of its section."""
+    return [
+        (section.title, line)
+        for light in (Light.RED, Light.AMBER)
+        for section in page.sections
+        for line in section.lines
+        if line.light is light
+    ]
+
+
+def changes_of(compared: Comparison) -> str:
+    """`2 new lines, 1 line gone, 1 new program`."""
+    if not compared.programs:
+        return "nothing is new or gone"
+    kept = [one for one in compared.programs if one.status != "gone"]
+    new, gone = (sum(map(len, each)) for each in ([one.new for one in kept], [one.gone for one in kept]))
+    appeared, left = (sum(one.status == status for one in compared.programs) for status in ("new", "gone"))
+    counts = [
+        counted(new, "new line"),
+        f"{counted(gone, 'line')} gone",
+        *([counted(appeared, "new program")] if appeared else []),
+        *([f"{counted(left, 'program')} gone"] if left else []),
+    ]
+    return ", ".join(counts)
+
+
+def other_of(change: Change, *, is_new: bool) -> str:
+    """`before left open: off`: what stood in the place of a line, or stands there now; empty where nothing did."""
+    if change.other is None:
+        return ""
+    word = "" if change.other.light is None else f"{WORDS[change.other.light]}: "
+    return f"{'before' if is_new else 'now'} {word}{change.other.text}"
 
 
 def section_of(page: Page, key: str) -> Section | None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torchlint.diagnostics import Report, Skipped
 
 _SHOWN = 3
-"""Skipped files named; the rest are counted. All of them are noted on standard error."""
+"""Skipped files, and programs, that are named; the rest are counted. Each skipped file is noted on standard error."""
 
 
 def closing_lines(report: Report, failing: int | None) -> Iterator[str]:
@@ -24,6 +24,15 @@ def closing_lines(report: Report, failing: int | None) -> Iterator[str]:
         assumed = report.assumed_torch
         told = f" (no torch release is pinned: judged for {assumed}; pin one or pass --torch)" if assumed else ""
         yield f"{closing}{told}"
+    yield from _open_lines(report)
+
+
+def _open_lines(report: Report) -> Iterator[str]:
+    """Yield ``train.py: 6 points left open (`torchlint audit train.py`)`` for the first programs."""
+    for program in report.open[:_SHOWN]:
+        yield one_line(f"{program.program}: {counted(program.count, 'point')} left open (`{program.command}`)")
+    if len(report.open) > _SHOWN:
+        yield f"and {counted(len(report.open) - _SHOWN, 'more program')}"
 
 
 def _skipped_line(report: Report) -> str:
