@@ -144,6 +144,7 @@ def test_a_call_that_is_shown_not_to_vary_is_not(audited: Audited, mode: str) ->
 
 ORDERS = {
     "a listing": ("import os\nfrom helpers import use\nuse(os.listdir('data'))", "TL401"),
+    "a sorted walk": ("import os\nfrom helpers import use\nuse(sorted(os.walk('data')))", "TL401"),
     "a path that nothing is known of": ("from helpers import use, HOME\nuse(HOME.rglob('*.png'))", "TL401"),
     "an entry of a set": ("from helpers import use\nuse(list(set(use('names')))[0])", "TL402"),
     "a hash": ("from helpers import use\nuse(hash('name'))", "TL403"),
@@ -190,6 +191,22 @@ def test_a_state_that_is_loaded_leaves_restarts_open(audited: Audited, load: str
 def test_restored_generators_close_it(audited: Audited) -> None:
     load = "state = torch.load('a.pt'); net.load_state_dict(state['net']); torch.set_rng_state(state['torch'])"
     assert open_lines(audited(program(load=load))["train.py"], "restarts") == []
+
+
+def test_an_environment_that_nothing_seeds_is_open(audited: Audited) -> None:
+    first = "import gym\nfrom helpers import wrapped\nenv = wrapped(gym.make('CartPole-v1'))\nenv.reset()"
+    helpers = {"helpers.py": "def wrapped(env):\n    return eval(input())(env)\n"}
+    [line] = open_lines(audited({**program(first=first), **helpers})["train.py"], "randomness")
+    assert (line.label, line.light) in (("environment", Light.AMBER), ("unseeded-environment", Light.RED))
+    seeded = first.replace("env.reset()", "env.reset(seed=0)")
+    assert open_lines(audited({**program(first=seeded), **helpers})["train.py"], "randomness") == []
+
+
+def test_timing_that_may_choose_is_open(audited: Audited) -> None:
+    first = "from helpers import wanted\ntorch.backends.cudnn.benchmark = wanted()"
+    helpers = {"helpers.py": "def wanted():\n    return input() == 'y'\n"}
+    assert open_lines(audited({**program(first=first), **helpers})["train.py"], "switches")
+    assert not open_lines(audited(program(first="torch.backends.cudnn.benchmark = False"))["train.py"], "switches")
 
 
 def test_a_shared_model_is_open(audited: Audited) -> None:

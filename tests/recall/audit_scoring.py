@@ -32,8 +32,8 @@ _OF_LINES = {
     "set-order": {"order"},
     "salted-hash": {"order"},
     "order-of-results": {"order"},
-    "threads": {"workers"},
-    "async-race": {"workers"},
+    "threads": {"workers", "order"},
+    "async-race": {"workers", "order"},
     "shared-parameters": {"workers"},
 }
 """The sections that answer for what one line does: there a tick would be wrong."""
@@ -61,7 +61,7 @@ def scored(causes: Sequence[Read], pages: Sequence[Page]) -> Scored:
     """The best verdict of any page for each cause."""
     verdicts, places = {}, {}
     for one in causes:
-        own = [page for page in pages if any(one.is_of(file) for file in page.subject.files)]
+        own = [page for page in pages if any(one.is_of(file) for file in _files(page))]
         naming = [(line, place) for page in own for line, place in _naming(one, page)]
         worst = max((line.light for line, _ in naming if line.light is not None), default=None)
         if worst is not None:
@@ -70,6 +70,12 @@ def scored(causes: Sequence[Read], pages: Sequence[Page]) -> Scored:
         else:
             verdicts[one] = "no page" if not own else "green" if _is_ticked(one, own) else "silent"
     return Scored(verdicts, places, tuple(page.count(Light.AMBER) for page in pages if not page.subject.is_example))
+
+
+def _files(page: Page) -> Iterator[str]:
+    """The files that a page covers, and those that its lines name beside them: the source of a kernel."""
+    yield from page.subject.files
+    yield from (spot.location.path for section in page.sections for line in section.lines for spot in line.spots)
 
 
 def _naming(cause: Read, page: Page) -> Iterator[tuple[Line, int]]:

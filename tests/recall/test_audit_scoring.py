@@ -36,7 +36,7 @@ def test_a_page_names_what_it_marks_and_ticks_what_it_does_not(tmp_path: Path) -
     (clone / "train.py").write_text(PROGRAM)
     pages = audit_paths([str(clone)], CheckOptions(overrides=Overrides(), isolated=True, jobs=1)).pages
     listed, resumed = read("listing-order", "5"), read("resume", "9")
-    seeded, racing = read("unseeded-program", "4"), read("threads", "3")
+    seeded, racing = read("unseeded-program", "4"), read("threads", "60")
     elsewhere = read("listing-order", "1", "other.py")
     found = scored([listed, resumed, seeded, racing, elsewhere], pages)
     assert found.verdicts[listed] in ("red", "amber")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from torchlint.audit.material import Material, counted, headline
-from torchlint.audit.page import Line, Section
+from torchlint.audit.page import Light, Line, Section
 from torchlint.diagnostics import Location
 from torchlint.facts.data_loading.workers import Where
+from torchlint.project.environments import environments_of
 
 WORKER_CODES = frozenset({"TL306", "TL307", "TL308"})
 RESTART_CODES = frozenset({"TL313"})
@@ -64,7 +67,7 @@ def _loaders(material: Material) -> dict[Where, list[Location]]:
 
 def randomness_section(material: Material, seed_codes: frozenset[str]) -> Section:
     codes = codes_under(material, "TL3") - WORKER_CODES - RESTART_CODES - seed_codes
-    lines = material.lines_of(codes)
+    lines = [*material.lines_of(codes), *_environments(material)]
     return Section(
         key="randomness",
         title="Other randomness",
@@ -72,6 +75,18 @@ def randomness_section(material: Material, seed_codes: frozenset[str]) -> Sectio
         lines=tuple(lines),
         looked_for="Generator objects without a seed, and what the other rules on randomness look for.",
     )
+
+
+def _environments(material: Material) -> Iterator[Line]:
+    """Environments that no call is seen to seed, where no finding speaks of them."""
+    project = material.project
+    found = environments_of(material.program, project.programs.calls, project.summaries)
+    used = [*found.made, *found.sampled]
+    if used and not found.is_seeded and not material.findings({"TL312"}):
+        text = "made here, and nothing is seen to seed it: where it starts, and what it does by chance, may differ"
+        advice = "Reset it with a seed once: `env.reset(seed=0)`, and `env.action_space.seed(0)`."
+        spots = material.spots(call.place.location for call in used)
+        yield Line("environment", text, Light.AMBER, spots, advice=advice)
 
 
 def restarts_section(material: Material) -> Section:

@@ -74,6 +74,13 @@ class Material:
             places = f" ({len(found)} places)" if len(found) > 1 else ""
             yield self.open_line(found, found[0].name, f"{found[0].message}{places}")
 
+    def _spots_of(self, found: Diagnostic) -> Iterator[Spot]:
+        """The place of a finding, and those that it names in other files: the kernel that adds atomically."""
+        yield self.sources.spot(found.location, found.source_line)
+        for related in found.related:
+            if related.location.path != found.location.path:
+                yield replace(self.sources.spot(related.location), note=related.message)
+
     def open_line(self, found: Sequence[Diagnostic], label: str, text: str) -> Line:
         """The line of points that are open for one reason."""
         first, spots = found[0], []
@@ -106,7 +113,7 @@ class Material:
             label=label or first.name,
             text=text,
             light=light,
-            spots=tuple(self.sources.spot(one.location, one.source_line) for one in found),
+            spots=tuple(spot for one in found for spot in self._spots_of(one)),
             code=first.code,
             url=first.url,
             advice=first.advice,

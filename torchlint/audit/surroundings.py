@@ -30,6 +30,9 @@ MODE_CODES = _MODE_CODES | _COVERS_LESS
 
 _CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
 _HASH_SEED = "PYTHONHASHSEED"
+_TIMED = "cudnn.benchmark"
+"""The switch that lets timing choose: its value is open wherever it is not False and no finding speaks of it."""
+_STEADY = "Set it to False where runs must agree."
 _ON_EVERY_WAY = "Turn it on on every way, before the model is made."
 _HASH_CODES = frozenset({"TL402", "TL403"})
 _ASKS_FOR_CUBLAS = VersionRange.parse("<2.10")
@@ -152,7 +155,8 @@ def _written(material: Material, reported: set[tuple[str, int | None, int]]) -> 
                 value += "" if material.is_run(write.location) else f", {NOT_RUN}"
                 by_name.setdefault((write.name.removeprefix("torch.backends."), value), []).append(write.location)
     for (name, value), places in sorted(by_name.items()):
-        yield Line(name, value, None, material.spots(places))
+        light = Light.AMBER if name == _TIMED and not value.startswith("False") else None
+        yield Line(name, value, light, material.spots(places), advice=_STEADY if light else "")
 
 
 def environment_section(material: Material) -> Section:

@@ -36,7 +36,10 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 @check(codes=("TL401",), triggers=Triggers(calls=LISTING, methods=LISTING_METHODS), judge=_judge, is_open=True)
 def listings(visit: Visit) -> Iterator[Finding]:
     """Directory listings with a use that is not known to ignore their order."""
-    if listing(visit) is not None or _may_be_path(visit):
+    name = listing(visit)
+    if name == "os.walk":  # to sort the walk leaves the names in each folder as they came
+        yield Finding("TL401", visit.node)
+    elif name is not None or _may_be_path(visit):
         yield from _used("TL401", visit, visit.call)
 
 
