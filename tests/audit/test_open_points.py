@@ -149,6 +149,10 @@ ORDERS = {
     "an entry of a set": ("from helpers import use\nuse(list(set(use('names')))[0])", "TL402"),
     "a hash": ("from helpers import use\nuse(hash('name'))", "TL403"),
     "threads": ("import threading\nfrom helpers import use\nthreading.Thread(target=use).start()", "TL404"),
+    "a pool of threads": (
+        "from multiprocessing.pool import ThreadPool\nfrom helpers import use\nThreadPool(4).map(use, [1, 2])",
+        "TL404",
+    ),
     "processes": (
         "import multiprocessing\nfrom helpers import use\nmultiprocessing.Process(target=use).start()",
         "TL404",
@@ -178,6 +182,14 @@ def test_an_order_that_was_not_followed_is_open(audited: Audited, first: str, co
 )
 def test_an_order_that_decides_nothing_is_not(audited: Audited, first: str) -> None:
     assert open_lines(audited(program(first=first))["train.py"], "order") == []
+
+
+def test_code_that_no_name_leads_to_counts_and_is_said_to(audited: Audited) -> None:
+    hidden = (
+        "import os\ndef build_lines():\n    return [name for name in os.listdir('data')]\neval('build_' + input())()"
+    )
+    [line] = open_lines(audited(program(first=hidden))["train.py"], "order")
+    assert line.text.endswith("(in code that may not run)")
 
 
 @pytest.mark.parametrize(

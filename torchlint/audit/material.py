@@ -62,8 +62,12 @@ class Material:
         return [*(self.line_of(found) for _, found in sorted(by_code.items())), *self._open_lines(codes)]
 
     def open_points(self, codes: Collection[str]) -> list[Diagnostic]:
-        """What these rules leave open in code that may run: nothing was shown to be wrong there, nor to be harmless."""
-        return [one for one in self.report.left_open if one.code in codes and self.is_run(one.location)]
+        """What these rules leave open, code that may run first: nothing was shown to be wrong, nor to be harmless.
+
+        Code that no name leads to counts as well: `eval("build_" + mode)` may.
+        """
+        found = [one for one in self.report.left_open if one.code in codes]
+        return sorted(found, key=lambda one: not self.is_run(one.location))
 
     def _open_lines(self, codes: Collection[str]) -> Iterator[Line]:
         """One line for each rule that leaves points open."""
@@ -88,6 +92,7 @@ class Material:
             spots.append(self.sources.spot(one.location, one.source_line))
             uses = (self.sources.spot(related.location) for related in one.related)
             spots += [replace(spot, note=related.message) for spot, related in zip(uses, one.related, strict=True)]
+        text = text if self.is_run(first.location) else f"{text} ({NOT_RUN})"
         by_line = {str(spot): spot for spot in reversed(spots)}
         return Line(label, text, Light.AMBER, tuple(reversed(by_line.values())), first.code, first.url, first.advice)
 

@@ -25,6 +25,11 @@ from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tree import is_method_call
 from torchlint.project.index import Project
 
+_POOLS = frozenset(
+    {"concurrent.futures.ThreadPoolExecutor", "multiprocessing.pool.ThreadPool", "multiprocessing.dummy.Pool"}
+)
+"""Threads that share everything, generators among it."""
+
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     if is_test(draft.path) or not project.has_torch:
@@ -81,9 +86,9 @@ def _started(facts: FileFacts) -> list[CallSite]:
     return [start.site for start in worker_starts(facts)]
 
 
-@check(codes=("TL404",), triggers=Triggers(sites=_started), judge=_judge, is_open=True)
+@check(codes=("TL404",), triggers=Triggers(calls=_POOLS, sites=_started), judge=_judge, is_open=True)
 def workers(visit: Visit) -> Iterator[Finding]:
-    """Processes and threads that are started one by one: what they share has the order in which they get to it."""
+    """Workers that are started one by one, and pools of threads: what they share has the order of who gets to it."""
     yield Finding("TL404", visit.node, message="open_started")
 
 
