@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from docs.model_tables import model_tables
 from docs.tables import section, table
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.registry import Operator
@@ -56,6 +57,7 @@ def operator_page(catalogue: Catalogue, note: str) -> str:
         FILTER.strip(),
         overview(listed),
         section("Where the documentation of PyTorch differs", mismatches(listed)),
+        model_tables(),
         "## Each operator",
         *(entry(operator, catalogue) for operator in listed),
     ]

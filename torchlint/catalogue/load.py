@@ -17,6 +17,7 @@ from torchlint.catalogue.devices import DeviceFile
 from torchlint.catalogue.flow import Containers, HostCopies, Orders
 from torchlint.catalogue.generators import GeneratorFile
 from torchlint.catalogue.libraries import Fact, Library, Use
+from torchlint.catalogue.models import ModelFile
 from torchlint.catalogue.programs import NameFile, ProgramFile, RandomnessFile, SwitchFile, TorchFile
 from torchlint.catalogue.registry import Operator, OperatorFile, OperatorTexts, Spelling
 from torchlint.catalogue.rules import Causes, Rule
@@ -209,6 +210,29 @@ def load_causes() -> Causes:
 def load_host_copies() -> HostCopies:
     """What becomes of copies to the host. Raises CatalogueError as the catalogue does."""
     return _decode(catalogue_root() / "registry" / "flow" / "host_copies.toml", HostCopies)
+
+
+@functools.cache
+def measured_packages() -> frozenset[str]:
+    """The libraries whose models were measured, as code imports them."""
+    return frozenset(path.name.removesuffix(".toml") for path in _toml_files(_models()))
+
+
+@functools.cache
+def load_models(package: str) -> ModelFile:
+    """What the models of such a library hold: read when code calls it. Raises CatalogueError as the catalogue does."""
+    return _decode(_models() / f"{package}.toml", ModelFile)
+
+
+def argument_naming_model(call: str) -> str | None:
+    """Of a call that builds the model of a given name: the first argument's name. None for other calls."""
+    package = call.partition(".")[0]
+    known = load_models(package) if package in measured_packages() else None
+    return known.argument if known is not None and call in known.makers else None
+
+
+def _models() -> Traversable:
+    return catalogue_root() / "registry" / "models"
 
 
 def _spellings(operators: Iterable[Operator], rules: dict[str, Rule]) -> dict[str, list[tuple[Operator, Spelling]]]:

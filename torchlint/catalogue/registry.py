@@ -173,7 +173,10 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     spelling: tuple[Spelling, ...]
     row: tuple[Row, ...]
     models: tuple[str, ...] = ()
-    """Of an operator that only explains: modules and functions of other libraries that make networks with it."""
+    """Of an operator that only explains: modules and functions of other libraries that make networks with it.
+
+    They count for what was not measured (`rules/registry/models/`), such as `timm.create_model(name)`.
+    """
     unless_within: tuple[Surroundings, ...] = ()
     """Context managers inside which it is steady."""
     unless_set: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)

@@ -6,9 +6,11 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import argument_naming_model
 from torchlint.facts.accelerators import devices_named
 from torchlint.facts.call_edges import Edge, call_edges, group_edges, property_edges
 from torchlint.facts.classes import base_classes
+from torchlint.facts.constants import value_of
 from torchlint.facts.data_loading.kept_generators import GIVEN_AS
 from torchlint.facts.data_loading.loaders import worker_loaders
 from torchlint.facts.data_loading.workers import functions_for_workers, loaders_made
@@ -37,6 +39,7 @@ from torchlint.facts.training.steps import Training, trainings, trainings_by_han
 from torchlint.facts.training.training_mode import module_modes
 from torchlint.facts.training.weights import weight_loaders
 from torchlint.facts.tree import last_word
+from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:
@@ -158,13 +161,26 @@ class _Calls:
 
 
 def _context(facts: FileFacts, watch: Watch) -> Iterator[OperatorCall]:
-    """The calls that reach context operators, also of whatever is picked from a table: `models.__dict__[name](...)`."""
+    """The calls that reach context operators, also of whatever is picked from a table: `models.__dict__[name](...)`.
+
+    A model of a library reaches all that it holds, reported elsewhere or not.
+    """
     names = (name for name in facts.calls.names if any(True for _ in watch.context_of(name)))
     for site in facts.calls.find(names=names, words=("",)):
         function = site.node.func
         called = facts.names(function.value if isinstance(function, ast.Subscript) else function, site.scope).only
-        for operator in watch.context_of(called) if called is not None else ():
+        for operator in watch.context_of(called, _model_named(facts, site, called)) if called is not None else ():
             yield OperatorCall(operator, ast.unparse(function), facts.symbol_of(site), facts.locate(site.node))
+
+
+def _model_named(facts: FileFacts, site: CallSite, called: str) -> str | None:
+    """The model that a maker is asked for by name: `timm.create_model("resnet18")`."""
+    argument = argument_naming_model(called)
+    if argument is None:
+        return None
+    named = value_of(facts, argument_of(site.node, argument, 0), site.scope)
+    texts = [value for value in named.constants if isinstance(value, str)]
+    return texts[0] if named.is_known and len(texts) == 1 else None
 
 
 def _environments(facts: FileFacts, watch: Watch) -> dict[tuple[str, str], EnvironmentCall]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_models, measured_packages
 from torchlint.catalogue.programs import DrawEntry
 from torchlint.facts.accelerators import DeviceWords
 from torchlint.facts.randomness.saved import Savers
@@ -44,8 +45,16 @@ class Watch:
     batch_layers: frozenset[str]
     devices: DeviceWords
 
-    def context_of(self, name: str) -> Iterator[str]:
-        """The context operators that a call reaches."""
+    def context_of(self, name: str, model: str | None = None) -> Iterator[str]:
+        """The context operators that a call reaches, and all that the model which it builds holds.
+
+        `model` is the name that it is given: `timm.create_model("resnet18")`.
+        """
+        package = name.partition(".")[0]
+        held = load_models(package).held_by(name, model) if package in measured_packages() else None
+        if held is not None:
+            yield from held
+            return
         yield from self.context.get(name, ())
         for maker, operator in self.context_models if name.startswith(self.context_makers) else ():
             if name.startswith(maker) and name[len(maker) :][:1] in ("", "."):

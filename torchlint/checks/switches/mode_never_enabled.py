@@ -138,7 +138,8 @@ def _of_kernels(case: _Case, related: list[Related], others: list[Program], proj
         "stay": "stay" if len(names) > 1 else "stays",
     }
     related += [Related(one.location, f"`{one.option}` would steady it") for one in case.demanded]
-    related += [Related(call.location, "varies") for call in case.varying[:_MOST_SHOWN]]
+    places = list(dict.fromkeys(call.location for call in case.varying))  # a model holds several at one place
+    related += [Related(place, "varies") for place in places[:_MOST_SHOWN]]
     related += [Related(other.entry.location, "a program like this one") for other in others]
     place, severity = _place(case, project), _severity(case, project)
     if project.has_mode(case.program.path):

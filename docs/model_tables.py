@@ -1,0 +1,51 @@
+"""What models of libraries hold, as tables of the page of operators."""
+
+from __future__ import annotations
+
+from docs.tables import section, table
+from torchlint.catalogue.load import load_models, measured_packages
+from torchlint.catalogue.models import Holding, ModelFile
+
+INTRODUCTION = """
+A call that builds one of these models counts as a use of all that the model holds: for
+[TL204](rules/TL204-missing-cublas-workspace.md), [TL207](rules/TL207-cudnn-benchmark.md) and
+[TL210](rules/TL210-mode-never-enabled.md), and on the page of `torchlint audit`. No rule of operators reports it at
+that call. Each model was built with random weights and run once, forward and backward, in training. What hangs on the
+values of data, such as indices that repeat, is not seen where a model ran without values. A name such as `deit_` stands
+for all models that begin so; the one in brackets was run.
+"""
+
+
+def model_tables() -> str:
+    """One table for each library that was measured."""
+    parts = [_of_library(load_models(package)) for package in sorted(measured_packages())]
+    return section("What models of libraries hold", "\n\n".join([INTRODUCTION.strip(), *parts]))
+
+
+def _of_library(known: ModelFile) -> str:
+    rows = [
+        (
+            ", ".join(f"[{one}](#{one})" for one in holding.operators),
+            "yes" if holding.draws else "no",
+            _builders(holding),
+        )
+        for holding in known.holding
+    ]
+    title = f"### {known.package} {known.release}, on torch {known.torch}"
+    return f"{title}\n\n" + table(("operators", "draws in training", "models"), rows)
+
+
+def _operators(holding: Holding) -> str:
+    return ", ".join(f"[{one}](#{one})" for one in holding.operators)
+
+
+def _builders(holding: Holding) -> str:
+    """Without the longer names of what stands in the table anyway."""
+    last = {call.rpartition(".")[2]: call for call in sorted(holding.calls, key=len, reverse=True)}
+    named = [f"`{call}`" for call in sorted(last.values())]
+    families = [
+        f"`{family}` ({chosen})" if chosen != family else f"`{family}`"
+        for family, chosen in holding.models.items()
+        if family not in last
+    ]
+    return ", ".join(named + families)

@@ -1,0 +1,171 @@
+"""One pass forward and backward through a model, and the operators of the registry that it reached."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+from torchlint.catalogue import load_catalogue
+from torchlint.catalogue.registry import Operator
+from torchlint.recording.in_command.observer import event_of
+from torchlint.recording.messages import OperatorFacts
+from torchlint.recording.tensors import tensors_in
+from torchlint.recording.tracing.dispatch_mode import PlainMode
+from torchlint.recording.tracing.events import Event
+from torchlint.recording.tracing.operands import operands_of, windows_overlap
+from torchlint.recording.tracing.recorder import arguments_by_name
+from torchlint.recording.tracing.registry_conditions import condition_of, only_reads
+from torchlint.verify.operator_facts import operator_facts
+
+_DRAWING = ("bernoulli", "dropout", "exponential", "multinomial", "normal", "rand", "uniform")
+"""Parts of the names of operators that draw random numbers."""
+_UNWRITTEN = "TL118"
+"""Memory that is handed out unwritten: operators that write it at once ask for it, too."""
+_ATTENTION = "attention_modules"
+_SAID_BY_OTHERS = frozenset(
+    {
+        *("sdpa_flash", "sdpa_efficient", "sdpa_cudnn"),  # attention_modules: which one runs is chosen then
+        *("interpolate_area1d", "interpolate_area2d", "interpolate_area3d"),  # adaptive_avg_pool2d and 3d
+        "max_pool3d_with_indices",  # max_pool3d
+        "stft_frames",  # as_strided_backward
+    }
+)
+"""Entries that list what another one lists first: a trace does not tell them apart."""
+_CONVOLUTION = "convolution"
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a model was seen to run."""
+
+    operators: tuple[str, ...]
+    """Ids of the registry, sorted."""
+    draws: bool
+    """Whether its forward pass draws random numbers in training."""
+
+    @property
+    def convolutions(self) -> bool:
+        return _CONVOLUTION in self.operators
+
+
+@dataclass
+class _Seen:
+    forward: set[str] = field(default_factory=set)
+    met: set[str] = field(default_factory=set)
+    """Ids of operators whose conditions a call met."""
+
+
+class _Recorder(PlainMode):
+    """Compares each call with the entries of the registry that list its name."""
+
+    def __init__(self, seen: _Seen, *, is_backward: bool) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._seen = seen
+        self._is_backward = is_backward
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
+        name = str(func)
+        if not self._is_backward:
+            self._seen.forward.add(name)
+        entries = [
+            entry
+            for entry in _entries().get(name, ())
+            if entry.id not in self._seen.met
+            and entry.direction in ("both", "backward" if self._is_backward else "forward")
+        ]
+        if entries:
+            event = _event(name, arguments_by_name(func, args, kwargs or {}), is_backward=self._is_backward)
+            self._seen.met |= {
+                entry.id for entry in entries if not only_reads(entry, event) and condition_of(entry, event).is_met
+            }
+        return func(*args, **(kwargs or {}))
+
+
+class _Attention(TorchFunctionMode):
+    """Sees attention by its public name: each device makes other operators of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_seen = False
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
+        self.is_seen = self.is_seen or func is nn.functional.scaled_dot_product_attention
+        return func(*args, **(kwargs or {}))
+
+
+def _event(name: str, arguments: dict[str, Any], *, is_backward: bool) -> Event:
+    """Tensors of the device "meta" hold no values, so that no index of theirs is known to repeat."""
+    if any(tensor.is_meta for _, tensor in tensors_in(arguments)):
+        overlaps = windows_overlap(name.split(".")[1], arguments)
+        return Event(name=name, is_backward=is_backward, operands=operands_of(arguments), overlaps=overlaps)
+    return event_of(name, arguments, is_backward=is_backward)
+
+
+@functools.cache
+def _entries() -> dict[str, list[OperatorFacts]]:
+    """The entries of torch's own operators, by the names that they list."""
+    catalogue = load_catalogue()
+    found: dict[str, list[OperatorFacts]] = {}
+    for entry in operator_facts(filter(_is_told_by_a_trace, catalogue.operators), catalogue.newest):
+        for name in entry.aten:
+            found.setdefault(name, []).append(entry)
+    return found
+
+
+def _is_told_by_a_trace(operator: Operator) -> bool:
+    """Not where the values of data decide: a model holds no values but its own."""
+    condition = operator.condition
+    of_values = condition.unknown == "silence" and bool(condition.repeated_indices or condition.result)
+    is_own = operator.library == "torch" and operator.rule != _UNWRITTEN
+    return is_own and not of_values and operator.id not in _SAID_BY_OTHERS
+
+
+@functools.cache
+def _of_layers() -> dict[str, list[Operator]]:
+    """The entries of other libraries, by the layers that run them."""
+    found: dict[str, list[Operator]] = {}
+    for operator in load_catalogue().operators:
+        for spelling in operator.spelling if operator.library != "torch" else ():
+            if spelling.call and not spelling.where:
+                found.setdefault(spelling.call, []).append(operator)
+    return found
+
+
+def measure(model: nn.Module, run: Callable[[nn.Module], object]) -> Held:
+    """`run` gives what the model answers in training. Of all its tensors with a gradient the sum goes backward."""
+    model.train()
+    torch.manual_seed(0)
+    seen = _Seen()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with _Attention() as attention, _Recorder(seen, is_backward=False):
+            answer = run(model)
+        answers = [tensor for _, tensor in tensors_in(answer) if tensor.requires_grad]
+        with _Recorder(seen, is_backward=True):
+            sum(one.float().sum() for one in answers).backward()  # type: ignore[union-attr]
+    begun = {one for one in seen.met if _has_begun(one, seen.forward)} | ({_ATTENTION} if attention.is_seen else set())
+    return Held(tuple(sorted(begun | set(_by_layers(model)))), any(map(_may_draw, seen.forward)))
+
+
+def _has_begun(identity: str, forward: set[str]) -> bool:
+    """Whether the forward pass ran what an entry lists first: several share what adds up in the backward pass."""
+    operator = load_catalogue().operator(identity)
+    return operator.direction != "backward" or operator.aten[0] in forward
+
+
+def _by_layers(model: nn.Module) -> Iterator[str]:
+    for layer in model.modules():
+        package, name = type(layer).__module__.partition(".")[0], type(layer).__name__
+        for place in ("ops", "layers"):
+            yield from (operator.id for operator in _of_layers().get(f"{package}.{place}.{name}", ()))
+
+
+def _may_draw(name: str) -> bool:
+    return any(part in name.split(".")[1] for part in _DRAWING)

@@ -1,0 +1,54 @@
+"""Models to measure, by the library that builds them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from tests.models.measuring import Held, measure
+
+
+def ramp(*shape: int, like: nn.Module) -> torch.Tensor:
+    """An input that is not drawn, on the device of a model."""
+    device = next(like.parameters()).device
+    return torch.linspace(0, 1, math.prod(shape), device=device).reshape(shape)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One model, under every name by which code builds it."""
+
+    calls: tuple[str, ...]
+    """Full names, as `torchvision.models.resnet18`."""
+    make: Callable[[], nn.Module]
+    run: Callable[[nn.Module], object]
+    model: str = ""
+    """What a maker is given: the beginning of the names of a family, as `deit_` in `timm.create_model`."""
+    needs_values: bool = False
+    """It only runs on the CPU: what it does hangs on the values of its tensors."""
+    measured: str = ""
+    """The model of the family that was run, where not all are."""
+
+    @property
+    def label(self) -> str:
+        return self.measured or self.calls[0]
+
+    def held(self) -> Held:
+        """As a run on the device "meta" shows, which computes nothing, or else one on the CPU."""
+        for make in () if self.needs_values else (self._without_values, self._emptied):
+            try:
+                return measure(make(), self.run)
+            except (NotImplementedError, RuntimeError):
+                continue
+        return measure(self.make(), self.run)
+
+    def _without_values(self) -> nn.Module:
+        with torch.device("meta"):
+            return self.make()
+
+    def _emptied(self) -> nn.Module:
+        return self.make().to("meta")
