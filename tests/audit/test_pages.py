@@ -84,6 +84,27 @@ def test_operators_are_grouped_and_context_explains(audited: Audited) -> None:
     assert context.text == "may vary on CUDA while the mode is off (2 calls)"
 
 
+_ENLARGING = """\
+import torch
+from torchvision.models import segmentation
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    torch.backends.cudnn.deterministic = True
+    network = segmentation.deeplabv3_resnet50(weights=None).cuda()
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+    network(torch.randn(2, 3, 64, 64).cuda())["out"].mean().backward()
+    optimizer.step()
+"""
+
+
+def test_what_a_model_of_a_library_holds_has_a_line(audited: Audited) -> None:
+    page = audited({"train.py": _ENLARGING})["train.py"]
+    held, restricted = line(page, "operators", "bilinear interpolation"), line(page, "operators", "convolutions")
+    assert (held.light, held.text) == (Light.AMBER, "may vary on CUDA while the mode is off (1 call)")
+    assert [str(spot) for spot in held.spots] == ["train.py:6"]
+    assert restricted.text == "deterministic kernels on CUDA: cudnn.deterministic = True (1 call)"
+
+
 def test_a_backward_pass_counts_where_something_is_seen_to_train(audited: Audited) -> None:
     text = projects.LOOSE["train.py"].replace("loss.backward()", "print(loss)")
     found = line(audited({**projects.LOOSE, "train.py": text})["train.py"], "operators", "bicubic interpolation")

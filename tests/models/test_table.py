@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 from tests.models.subjects import Subject
 from tests.models.table import LIBRARIES, Library
 
-_EVERY = 25
+_EVERY = 12
 """One model in so many is run again: the rest of a library follows from the same tool."""
 
 

@@ -56,7 +56,8 @@ class Watch:
             yield from held
             return
         yield from self.context.get(name, ())
-        for maker, operator in self.context_models if name.startswith(self.context_makers) else ():
+        is_maker = name.startswith(self.context_makers) and "()" not in name  # else a method of what was made
+        for maker, operator in self.context_models if is_maker else ():
             if name.startswith(maker) and name[len(maker) :][:1] in ("", "."):
                 yield operator
 

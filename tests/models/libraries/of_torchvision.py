@@ -12,7 +12,7 @@ from torch import nn
 from tests.models.stand_ins import importable_torchvision
 from tests.models.subjects import Subject, ramp
 
-_SMALLER = {"segmentation": 224, "optical_flow": 128}
+_SIZES = {"optical_flow": 128}
 _INCEPTION = 299
 
 
@@ -38,14 +38,13 @@ def _making(builder: Callable[..., nn.Module], kind: str) -> Callable[[], nn.Mod
         options |= {"rpn_post_nms_top_n_train": 20, "box_batch_size_per_image": 16}
     if kind == "quantization":
         options["quantize"] = False
-
     return functools.partial(builder, **options)
 
 
 def _run(model: nn.Module, *, kind: str, name: str) -> object:
     if kind == "detection":
         return _detect(model)
-    size = _SMALLER.get(kind, _INCEPTION if "inception" in name else 224)
+    size = _SIZES.get(kind, _INCEPTION if "inception" in name else 224)
     if kind == "video":
         return model(ramp(1, 3, 32 if "s3d" in name else 16, size, size, like=model))
     image = ramp(2, 3, size, size, like=model)
