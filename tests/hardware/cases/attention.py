@@ -71,6 +71,7 @@ CASES = (
         torch=">=2.6",  # sdpa_kernel(set_priority=True)
     ),
     Case(id="flex_attention", not_run="BACKEND='FLASH' needs kernels that do not come with torch, and a compiler"),
+    Case(id="compiled_flex_attention", not_run="only what Triton compiles for AMD varies, and that needs such a GPU"),
     Case(
         id="attention_modules",
         make=sequence,
