@@ -245,6 +245,15 @@ def test_whoever_asks_for_a_file_gets_its_page_alone(audited: Audited) -> None:
     assert [page.subject.name for page in found.pages] == ["train.py"]
 
 
+def test_answers_of_an_engine_are_no_draws_of_a_generator(audited: Audited) -> None:
+    asking = (
+        "import json\nimport torch\nfrom vllm import LLM\n\n\ndef main():\n    llm = LLM('tiny')\n"
+        "    json.dump([one.text for one in llm.generate(['a'])], open('out.json', 'w'))\n\n\n"
+        "if __name__ == '__main__':\n    main()\n"
+    )
+    assert open_lines(audited({"ask.py": asking})["ask.py"], "seeds") == []
+
+
 def test_check_says_nothing_of_open_points(audited: Audited) -> None:
     audited(program(forward=OPERATORS["a mode out of sight"], load="net.load_state_dict(torch.load('a.pt'))"))
     report = api.check_paths([Path()], api.CheckOptions(overrides=Overrides(), jobs=1))

@@ -120,13 +120,13 @@ class _Generators:
 
     def _undrawn(self, label: str, seeds: Sequence[SeedCall]) -> Line:
         """No draw is no good news of a program that trains: it makes its model somewhere."""
-        loaded = next((one for one in self._randomness.worker_draws if _NAMES[one.generator] == label), None)
+        loaded = next((one for one in self._randomness.worker_draws if _NAMES.get(one.generator) == label), None)
         if loaded is not None and not seeds:
             text = "drawn only in what data loaders run, and torch seeds their workers"
             return Line(label, text, spots=self._places((), loaded))
         if seeds:
             return Line(label, f"no draw seen; seeded by {_callers(seeds)}", spots=self._places(seeds))
-        hidden = [draw for one in self._material.summaries for draw in one.draws if _NAMES[draw.generator] == label]
+        hidden = [draw for one in self._material.summaries for draw in one.draws if _NAMES.get(draw.generator) == label]
         if hidden:
             text = "drawn from in code that may not run, and nothing seeds it"
             advice = f"Seed it at the start, beside the others: `{_SEEDING[label]}`."

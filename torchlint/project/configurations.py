@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
@@ -98,7 +99,7 @@ class ConfigurationFiles:
     def _is_of_json(self, path: str) -> bool:
         """Whether a path is of a JSON file of the project: most of those hold data, so none is looked for."""
         is_below = not path.startswith(("/", "../"))
-        return is_below and path.endswith(_JSON) and (self._root / path).is_file()
+        return is_below and path.endswith(_JSON) and os.path.isfile(self._root / path)  # noqa: PTH113 - False for a name too long
 
     def _text(self, path: str) -> str:
         if path not in self._texts:
