@@ -47,8 +47,8 @@ _MEASURED = re.compile(
     r"|^(?:torch \d|CPU capability |environment: |protected by: ).*$",
     re.MULTILINE,
 )
-_DRAWN = re.compile(r"\d[\d,.]*(?:e[+-]?\d+)?|(?<=digit)s")
-"""In what `torchlint diverge` prints: its examples draw other numbers in each run."""
+_DRAWN = re.compile(r"\d[\d,.]*(?:e[+-]?\d+)?(?: digits?\b)?")
+"""In what `torchlint diverge` prints: its examples draw other numbers in each run (`1 digit`, `2 digits`)."""
 _WITH_TORCH = ("verify", "diverge", "record")
 
 

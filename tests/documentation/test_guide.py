@@ -219,6 +219,13 @@ def test_what_verify_measures_may_differ_and_nothing_else() -> None:
     assert same("#", "a.py:21:4: TL101 TRACED") != same("#", "a.py:22:4: TL101 TRACED")
 
 
+def test_numbers_of_diverge_may_differ_and_nothing_else() -> None:
+    same = EXAMPLES._DRAWN.sub
+    shown = "differently with 1 digit at step 1, parameters 0.077 apart"
+    assert same("#", shown) == same("#", "differently with 12 digits at step 3, parameters 1.5e-08 apart")
+    assert same("#", shown) != same("#", "differently with 1 digit at step 1, gradients 0.077 apart")
+
+
 def test_every_command_is_documented() -> None:
     named = {entry.split()[1] for entry in first_column("usage.md", "Other commands")}
     assert named == {*_COMMANDS, "--version"} - {"check"}
