@@ -147,6 +147,14 @@ ORDERS = {
     "a sorted walk": ("import os\nfrom helpers import use\nuse(sorted(os.walk('data')))", "TL401"),
     "a path that nothing is known of": ("from helpers import use, HOME\nuse(HOME.rglob('*.png'))", "TL401"),
     "an entry of a set": ("from helpers import use\nuse(list(set(use('names')))[0])", "TL402"),
+    "numbers of entries of a set": (
+        "from helpers import use\nprint(sorted(enumerate(set(use('names')))))",
+        "TL402",
+    ),
+    "draws beside entries of a set": (
+        "from helpers import use\nprint(sorted([(name, use(name)) for name in set(use('names'))]))",
+        "TL402",
+    ),
     "a hash": ("from helpers import use\nuse(hash('name'))", "TL403"),
     "threads": ("import threading\nfrom helpers import use\nthreading.Thread(target=use).start()", "TL404"),
     "a pool of threads": (
@@ -178,6 +186,9 @@ def test_an_order_that_was_not_followed_is_open(audited: Audited, first: str, co
         "import os\nnames = os.listdir('data')\nnames.sort()\nprint(names[0])",
         "import os\nnames = os.listdir('data')\nassert 'a.txt' in names and names",
         "known = set(open('names.txt').read().split())\nprint('a' in known, len(known))",
+        "names = sorted(list(set(open('names.txt').read().split())))\nprint(names[0])",
+        "names = sorted([name.strip for name in set(open('names.txt').read().split())])\nprint(names[0])",
+        "sizes = {len(name) for name in set(open('names.txt').read().split())}\nprint(len(sizes))",
     ],
 )
 def test_an_order_that_decides_nothing_is_not(audited: Audited, first: str) -> None:

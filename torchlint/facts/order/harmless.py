@@ -22,6 +22,8 @@ _ENDING = frozenset(
     }
 )
 """What they give is the same for any order."""
+_LISTS = frozenset({"builtins.list", "builtins.tuple", "builtins.iter"})
+_PURE = ("builtins.int", "builtins.len", "builtins.str", "builtins.float", "os.path.", "pathlib.Path")
 _UNORDERED = (ast.In, ast.NotIn, ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
 
 
@@ -32,14 +34,36 @@ class MustAnalysis(Analysis):
         above = self.facts.index.parents.get(value.node)
         if self._ends(value.node, above):
             return ()
+        kept = self._kept_in(value, above)
+        if kept is not None:
+            return () if isinstance(kept, ast.SetComp) else [value.at(kept)]
         return list(self.passes(value)) or [Sink("a use that is not known to ignore it", value.node)]
 
     def sanitizes(self, node: ast.expr) -> bool:
         return is_sorted_in_place(self.facts, node)
 
+    def _kept_in(self, value: Value, above: ast.AST | None) -> ast.expr | None:
+        """The list that has the same order: of `list(names)`, of `[name for name in names]`."""
+        if value.path:
+            return None
+        if isinstance(above, ast.Call):
+            return above if self._name(above) in _LISTS and above.func is not value.node else None
+        made = self.facts.index.parents.get(above) if isinstance(above, ast.comprehension) else None
+        is_listed = isinstance(made, ast.ListComp | ast.GeneratorExp | ast.SetComp) and above.iter is value.node  # type: ignore[union-attr]
+        return made if is_listed and self._is_pure(made, value.node) else None  # type: ignore[arg-type,return-value]
+
+    def _is_pure(self, made: ast.ListComp | ast.GeneratorExp | ast.SetComp, listed: ast.expr) -> bool:
+        """Whether an entry depends on itself alone: calls may count, or draw."""
+        parts = [made.elt, *(part for one in made.generators for part in (one.iter, *one.ifs) if part is not listed)]
+        calls = [one for part in parts for one in ast.walk(part) if isinstance(one, ast.Call | ast.NamedExpr)]
+        return all(isinstance(one, ast.Call) and self._name(one).startswith(_PURE) for one in calls)
+
+    def _name(self, call: ast.Call) -> str:
+        return self.facts.names(call.func, self.facts.index.inner_scope_of(call)).only or ""
+
     def _ends(self, node: ast.expr, above: ast.AST | None) -> bool:
         if isinstance(above, ast.Call) and above.func is not node:
-            return self.facts.names(above.func, self.facts.index.scope_of(above)).only in _ENDING
+            return self._name(above) in _ENDING
         if isinstance(above, ast.Compare):
             return all(isinstance(one, _UNORDERED) for one in above.ops)
         if is_sorted_in_place(self.facts, node):
