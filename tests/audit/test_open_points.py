@@ -136,6 +136,46 @@ def test_a_call_that_may_vary_is_open(audited: Audited, forward: str) -> None:
     assert line.spots[0].source_line.strip() == forward
 
 
+RESIZING = """
+class Pyramid(torch.nn.Module):
+    def __init__(self, mode):
+        super().__init__()
+        self.mode = mode
+
+    def forward(self, x):
+        x = F.interpolate(x, scale_factor=2, mode=self.mode)
+        return F.interpolate(x, size=(9, 9), mode=self.mode)
+"""
+SETTINGS = {
+    "an option": "import argparse\nargs = argparse.ArgumentParser().parse_args()\nnet = Pyramid(args.mode)",
+    "a module of settings": "import settings\nnet = Pyramid(settings.MODE)",
+    "a call": "from settings import chosen\nnet = Pyramid(chosen()['mode'])",
+}
+
+
+@pytest.mark.parametrize("making", SETTINGS.values(), ids=SETTINGS)
+def test_calls_that_one_setting_decides_are_one_line(audited: Audited, making: str) -> None:
+    settings = "MODE = eval(input())\n\ndef chosen():\n    return {'mode': eval(input())}\n"
+    pyramid = f"import torch\nimport torch.nn.functional as F\n{RESIZING}"
+    project = {
+        **program(first=f"from pyramid import Pyramid\n{making}", forward="return net(x)"),
+        "pyramid.py": pyramid,
+        "settings.py": settings,
+    }
+    [line] = [one for one in open_lines(audited(project)["train.py"], "operators") if one.label.startswith("one")]
+    assert "(2 calls): `mode` comes from `" in line.text
+    assert [spot.location.path for spot in line.spots][:1] == ["pyramid.py"]
+    assert {spot.location.path for spot in line.spots} & {"train.py", "settings.py"}
+
+
+def test_calls_to_which_other_files_give_a_steady_mode_are_not_open(audited: Audited) -> None:
+    first = "from pyramid import Pyramid\nfrom settings import MODE\nnet = Pyramid(MODE)"
+    pyramid = f"import torch\nimport torch.nn.functional as F\n{RESIZING}"
+    project = {**program(first=first, forward="return net(x)"), "pyramid.py": pyramid}
+    page = audited({**project, "settings.py": "MODE = 'nearest'\n"})["train.py"]
+    assert open_lines(page, "operators") == []
+
+
 @pytest.mark.parametrize("mode", ["", ", mode='nearest'"])
 def test_a_call_that_is_shown_not_to_vary_is_not(audited: Audited, mode: str) -> None:
     page = audited(program(forward=f"return F.interpolate(x, scale_factor=2{mode})"))["train.py"]
@@ -165,6 +205,8 @@ ORDERS = {
         "import multiprocessing\nfrom helpers import use\nmultiprocessing.Process(target=use).start()",
         "TL404",
     ),
+    "a counter of all workers": ("from multiprocessing import Value\ncount = Value('i', -1)", "TL404"),
+    "memory of all workers": ("import torch.multiprocessing as mp\ncount = mp.Array('i', 3)", "TL404"),
     "what finishes first": (
         "import concurrent.futures as f\nfrom helpers import use\nfor one in f.as_completed(use()): use(one)",
         "TL404",
@@ -203,8 +245,71 @@ def test_code_that_no_name_leads_to_counts_and_is_said_to(audited: Audited) -> N
     assert line.text.endswith("(in code that may not run)")
 
 
+EARLY = {
+    "a class's body": "class Settings:\n    angle = draw()\n",
+    "a table": "ANGLES = {'one': draw()}\n",
+    "a default": "def turned(angle=draw()):\n    return angle\n",
+}
+
+
+@pytest.mark.parametrize("body", EARLY.values(), ids=EARLY)
+def test_a_draw_at_an_import_may_come_before_the_seed(audited: Audited, body: str) -> None:
+    drawing = "import random\n\ndef draw():\n    return random.random()\n\n"
+    seed = "torch.manual_seed(0); random.seed(0); import settings; print(settings.draw())"
+    seeded = program(first="import random", seed=seed)
+    [line] = open_lines(audited({**seeded, "settings.py": drawing + body})["train.py"], "seeds")
+    assert "where it is imported" in line.text
+    assert line.spots[-1].location.path == "settings.py"
+    assert open_lines(audited({**seeded, "settings.py": drawing})["train.py"], "seeds") == []
+
+
+ENTROPY = {
+    "a draw": "import random\nfrom seeding import seed_all\nseed_all(random.randint(0, 9))",
+    "a clock": "import time\nfrom seeding import seed_all\nseed_all(int(time.time()))",
+    "one of two": "import os\nfrom seeding import seed_all\nseed_all(3)\nseed_all(os.getpid())",
+}
+
+
+@pytest.mark.parametrize("first", ENTROPY.values(), ids=ENTROPY)
+def test_a_seed_that_a_caller_may_draw_has_no_tick(audited: Audited, first: str) -> None:
+    seeding = {"seeding.py": "import torch\n\ndef seed_all(seed):\n    torch.manual_seed(seed)\n"}
+    page = audited({**program(first=first, seed=""), **seeding})["train.py"]
+    assert {line.code for line in open_lines(page, "seeds")} >= {"TL302"}
+    sure = "from seeding import seed_all\nseed_all(3)"
+    assert open_lines(audited({**program(first=sure, seed=""), **seeding})["train.py"], "seeds") == []
+
+
+UNFILLED = "class Scale(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        {made}\n{more}"
+FILLED = {
+    "in place": "        self.scale.data.fill_(1)\n",
+    "by torch": "        torch.nn.init.ones_(self.scale)\n",
+    "all of them": "        for one in self.parameters():\n            one.data.zero_()\n",
+    "in a method": "        self.reset()\n    def reset(self):\n        torch.nn.init.ones_(self.scale)\n",
+}
+
+
+@pytest.mark.parametrize("made", ["torch.Tensor(3, 4)", "torch.empty(3)"])
+@pytest.mark.parametrize("more", FILLED.values(), ids=FILLED)
+def test_a_parameter_without_values_is_open(audited: Audited, made: str, more: str) -> None:
+    made = f"self.scale = torch.nn.Parameter({made})"
+    read = "    def forward(self, x):\n        return x * self.scale\n"
+    first = UNFILLED.format(made=made, more=read)
+    [line] = open_lines(audited(program(first=first, load="Scale().load_state_dict({})"))["train.py"], "operators")
+    assert line.code == "TL118"
+    assert line.text.endswith("nothing in its class is seen to give it any")
+    filled = program(first=UNFILLED.format(made=made, more=more + read), load="Scale()")
+    assert open_lines(audited(filled)["train.py"], "operators") == []
+
+
 @pytest.mark.parametrize(
-    "load", ["net.load_state_dict(torch.load('a.pt'))", "print(torch.load('a.pt'))", "net.load_checkpoint('a.pt')"]
+    "load",
+    [
+        "net.load_state_dict(torch.load('a.pt'))",
+        "print(torch.load('a.pt'))",
+        "net.load_checkpoint('a.pt')",
+        "import pickle; net = pickle.load(open('model.pkl', 'rb'))",
+        "net.trainer.resume_from_checkpoint = 'a.pt'",
+    ],
 )
 def test_a_state_that_is_loaded_leaves_restarts_open(audited: Audited, load: str) -> None:
     [line] = open_lines(audited(program(load=load))["train.py"], "restarts")
@@ -223,6 +328,14 @@ def test_an_environment_that_nothing_seeds_is_open(audited: Audited) -> None:
     assert (line.label, line.light) in (("environment", Light.AMBER), ("unseeded-environment", Light.RED))
     seeded = first.replace("env.reset()", "env.reset(seed=0)")
     assert open_lines(audited({**program(first=seeded), **helpers})["train.py"], "randomness") == []
+
+
+def test_an_environment_beside_those_that_are_seeded_is_open(audited: Audited) -> None:
+    making = "import gym\ndef made(seed):\n    env = gym.make('CartPole-v1')\n    env.seed(seed)\n    return env\n"
+    other = "def tested():\n    env = gym.make('CartPole-v1')\n    env.reset()\n"
+    [line] = open_lines(audited(program(first=f"{making}{other}made(0)\ntested()"))["train.py"], "randomness")
+    assert [spot.location.line for spot in line.spots] == [11]
+    assert open_lines(audited(program(first=f"{making}made(0)"))["train.py"], "randomness") == []
 
 
 def test_timing_that_may_choose_is_open(audited: Audited) -> None:
@@ -263,6 +376,14 @@ def test_answers_of_an_engine_are_no_draws_of_a_generator(audited: Audited) -> N
         "if __name__ == '__main__':\n    main()\n"
     )
     assert open_lines(audited({"ask.py": asking})["ask.py"], "seeds") == []
+
+
+@pytest.mark.parametrize(
+    "asking", ["requests.post('http://localhost', json={})", "requests.Session().post('http://localhost')"]
+)
+def test_a_server_that_a_training_asks_is_open(audited: Audited, asking: str) -> None:
+    [line] = open_lines(audited(program(first="import requests", load=f"print({asking})"))["train.py"], "workers")
+    assert line.code == "TL506"
 
 
 def test_check_says_nothing_of_open_points(audited: Audited) -> None:

@@ -275,9 +275,16 @@ def test_a_mode_that_would_change_nothing_is_no_open_point(audited: Audited) -> 
     assert (found.light, found.text) == (Light.AMBER, "off; which kernels zoo runs was not read")
     known = _UNSEEN.replace("import zoo\n", "")
     plain = line(
-        audited({"train.py": known.replace("zoo.create('small')", "torch.nn.ReLU()")})["train.py"], "mode", "mode"
+        audited({"train.py": known.replace("zoo.create('small')", "torch.nn.Linear(3, 3)")})["train.py"], "mode", "mode"
     )
     assert (plain.light, plain.text) == (None, "off, and the program reaches no code that is known to depend on it")
+    built = line(
+        audited({"train.py": known.replace("zoo.create('small')", "eval(input())")})["train.py"], "mode", "mode"
+    )
+    assert (built.light, built.text) == (
+        Light.AMBER,
+        "off; the model that is trained was not seen, so its kernels may vary",
+    )
     convolving = known.replace("zoo.create('small')", "torch.nn.Conv2d(3, 4, 3)")
     steadied = audited({"train.py": convolving})["train.py"]
     assert line(steadied, "mode", "mode").light is None

@@ -81,11 +81,10 @@ def _environments(material: Material) -> Iterator[Line]:
     """Environments that no call is seen to seed, where no finding speaks of them."""
     project = material.project
     found = environments_of(material.program, project.programs.calls, project.summaries)
-    used = [*found.made, *found.sampled]
-    if used and not found.is_seeded and not material.findings({"TL312"}):
+    if found.doubtful and not material.findings({"TL312"}):
         text = "made here, and nothing is seen to seed it: where it starts, and what it does by chance, may differ"
         advice = "Reset it with a seed once: `env.reset(seed=0)`, and `env.action_space.seed(0)`."
-        spots = material.spots(call.place.location for call in used)
+        spots = material.spots(call.place.location for call in found.doubtful)
         yield Line("environment", text, Light.AMBER, spots, advice=advice)
 
 

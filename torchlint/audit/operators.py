@@ -11,7 +11,7 @@ from torchlint.audit.page import Light, Line, Section
 from torchlint.catalogue.registry import Operator
 from torchlint.catalogue.versions import FIRST_WITH_MODE, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES, what_to_do
-from torchlint.diagnostics import Diagnostic, Location, Severity
+from torchlint.diagnostics import Diagnostic, Location, Related, Severity
 from torchlint.facts.modes import Mode
 from torchlint.project.switches import options_for, setting_of
 
@@ -27,8 +27,6 @@ _STATUS = {
 """What becomes of an operator, by the variant of its message."""
 _CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
 _OLDER = "_older"
-_MOST_SHOWN = 3
-"""Places shown of an operator that only explains."""
 
 
 def codes_of(material: Material) -> frozenset[str]:
@@ -81,14 +79,24 @@ def _reported(material: Material) -> Iterator[Line]:
 
 
 def _open(material: Material) -> Iterator[Line]:
-    """One line for all calls of which the code does not tell whether they vary."""
-    found = material.open_points(codes_of(material))
-    if found:
-        names = listed(list(dict.fromkeys(one.name for one in found)), 3)
-        places = len({one.location for one in found})
-        calls = f"{counted(places, 'call')} that {'varies' if places == 1 else 'vary'}"
-        text = f"{names}: {calls} for some arguments or inputs, and the code does not tell which"
-        yield material.open_line(found, "not told by code", text)
+    """One line for the calls that one argument decides, wherever they stand, and one for the rest of each kind."""
+    groups: dict[tuple[str, tuple[Related, ...]], list[Diagnostic]] = {}
+    for one in material.open_points(codes_of(material)):
+        groups.setdefault((one.message, one.related), []).append(one)
+    rest: dict[str, list[Diagnostic]] = {}
+    for (message, related), found in groups.items():
+        if related and len(found) > 1:
+            yield material.open_line(found, "one setting decides", f"{_calls(found)}: {related[0].message}")
+        else:
+            rest.setdefault(message, []).extend(found)
+    for message, found in rest.items():
+        yield material.open_line(found, "not told by code", f"{_calls(found)}: {message}")
+
+
+def _calls(found: Sequence[Diagnostic]) -> str:
+    """`resize-kernels (4 calls)`."""
+    names = listed(list(dict.fromkeys(one.name for one in found)), 3)
+    return f"{names} ({counted(len({one.location for one in found}), 'call')})"
 
 
 def _status(variant: str, group: list[Diagnostic]) -> str:
@@ -122,7 +130,7 @@ def _context(material: Material) -> Iterator[Line]:
                 label=use.operator.title,
                 text=f"{text} ({counted(len(found), 'call')})",
                 light=light,
-                spots=material.spots(sorted(found)[:_MOST_SHOWN]),
+                spots=material.spots(sorted(found)),
                 advice=what_to_do(use.operator) if light is Light.AMBER else "",
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from torchlint.diagnostics import Location
 from torchlint.facts.accelerators import GPUS
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
+from torchlint.project.call_graph import Symbol
 from torchlint.project.certainty import Certainty
 from torchlint.project.fresh_processes import unseeded_processes, worker_draws
 from torchlint.project.options import why_never
@@ -113,10 +115,32 @@ class _Generators:
             asked = [replace(spot, note="decides") for spot in self._material.spots([test.location])]
             advice = "Seed on every way, before the first draw."
             return Line(label, text, Light.AMBER, (*spots, *asked), advice=advice)
+        early = self._drawn_at_import(draw.generator, seeds)
+        if early is not None:
+            text += "; a file draws from it where it is imported, which may be before"
+            spot = Spot(early.place.location, early.place.source_line, "draws at the import")
+            return Line(
+                label, text, Light.AMBER, (*spots, spot), advice="Seed before the import, or draw in a function."
+            )
         placed = {_line_of(seed.place.location) for seed in seeds}
         findings = self._material.findings(CODES - {_UNSEEDED})
         about = next((one for one in findings if _line_of(one.location) in placed), None)
         return Line(label, f"{text}; see {about.name}", spots=spots) if about else Line(label, text, Light.GREEN, spots)
+
+    def _drawn_at_import(self, generator: str, seeds: Sequence[SeedCall]) -> Draw | None:
+        """The first draw of a generator that runs where a file is imported, unless it is seeded there as well."""
+        at_import = self._at_import
+        if any((seed.path, seed.symbol) in at_import for seed in seeds):
+            return None
+        drawn = (draw for summary in self._material.summaries for draw in summary.draws if draw.generator == generator)
+        return next((draw for draw in drawn if (draw.path, draw.symbol) in at_import), None)
+
+    @functools.cached_property
+    def _at_import(self) -> frozenset[Symbol]:
+        """What the bodies of the imported files run."""
+        program = self._material.program
+        bodies = [(path, "") for path in sorted(program.files) if path != program.path]
+        return self._material.project.programs.calls.run(bodies)
 
     def _undrawn(self, label: str, seeds: Sequence[SeedCall]) -> Line:
         """No draw is no good news of a program that trains: it makes its model somewhere."""

@@ -87,6 +87,9 @@ def _mode_line(material: Material) -> Line:
         if unread and material.trains:
             text = f"{words}; which kernels {listed(unread)} {'runs' if len(unread) == 1 else 'run'} was not read"
             return Line("mode", text, light, advice=project.catalogue.rules["TL210"].advice["default"])
+        if material.trains and not any(one.context for one in material.summaries):
+            text = f"{words}; the model that is trained was not seen, so its kernels may vary"
+            return Line("mode", text, light, advice=project.catalogue.rules["TL210"].advice["default"])
         return Line("mode", f"{words}, and the program reaches no code that is known to depend on it", None)
     if verdict.place is None:
         return Line("mode", f"{words}: nothing that the program reaches turns it on", light)

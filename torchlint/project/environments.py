@@ -26,6 +26,8 @@ class Environments:
     is_space_seeded: bool
     is_trained: bool
     """Whether an algorithm of a library trains in one."""
+    seeded_in: frozenset[Symbol]
+    """The functions that seed one."""
     has_own: bool
     """Whether the program has a class of environments of its own, which may draw nothing."""
 
@@ -34,6 +36,14 @@ class Environments:
         """The first environment, where nothing seeds any."""
         is_used = self.is_reset or self.is_trained
         return self.made[0] if self.made and is_used and not self.is_seeded and not self.has_own else None
+
+    @property
+    def doubtful(self) -> tuple[EnvironmentCall, ...]:
+        """Those that are not seen to be seeded: none is, or others are where they are made, and these are not."""
+        if not self.is_seeded:
+            return (*self.made, *self.sampled)
+        own = [call for call in self.made if (call.path, call.symbol) in self.seeded_in]
+        return tuple(call for call in self.made if own and call not in own)
 
 
 def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> Environments:
@@ -50,6 +60,7 @@ def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, 
         is_seeded=bool(parts & _SEEDING),
         is_space_seeded=bool(parts & _SPACE_SEEDING),
         is_trained=any(call.part is EnvironmentPart.TRAINED for call in reached),
+        seeded_in=frozenset((call.path, call.symbol) for call in possible if call.part in _SEEDING),
         has_own=bool(bases & _ENVIRONMENT_CLASSES),
     )
 

@@ -52,6 +52,18 @@ def is_ruled_out(facts: FileFacts, call: ast.Call, callee: Callee, conditions: I
     return any(_is_unmet(facts, call, callee, one, scope) for one in conditions)
 
 
+def deciding(
+    facts: FileFacts, call: ast.Call, callee: Callee, conditions: Iterable[Condition], scope: int
+) -> tuple[Condition, ast.expr] | None:
+    """The first condition on constants that is neither met nor unmet, with its argument: `mode=self.mode`."""
+    for one in conditions:
+        given = _given(call, callee, one)[0] if one.is_of_constants else None
+        is_open = given is not None and not _is_unmet(facts, call, callee, one, scope)
+        if given is not None and is_open and _one(facts, call, callee, one, scope) is not Answer.YES:
+            return one, given
+    return None
+
+
 def _is_unmet(facts: FileFacts, call: ast.Call, callee: Callee, condition: Condition, scope: int) -> bool:
     if _one(facts, call, callee, condition, scope) is not Answer.NO:
         return False

@@ -14,6 +14,7 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.checks.memory.uninitialised.exposures import CODE, exposure
 from torchlint.checks.memory.uninitialised.makers import MAKERS, METHOD_MAKERS, TYPED, makes_uninitialised
 from torchlint.checks.memory.uninitialised.memory import Memory
+from torchlint.checks.memory.uninitialised.parameters import is_filled_by_class, parameter_made
 from torchlint.diagnostics import Related
 from torchlint.project.index import Project
 
@@ -62,3 +63,11 @@ def find(visit: Visit) -> Iterator[Finding]:
         symbol = visit.facts.symbol_of(visit.site)
         values = {**found.values, "spelling": spelling_of(visit), "symbol": symbol}
         yield dataclasses.replace(found, values=values, operators=_USES)
+
+
+@check(codes=(CODE,), triggers=Triggers(calls=MAKERS | TYPED), judge=judge_operators, is_open=True)
+def left_open(visit: Visit) -> Iterator[Finding]:
+    """A parameter whose class is not seen to give it values: `self.bias = nn.Parameter(torch.empty(8))`."""
+    made = parameter_made(visit.facts, visit.site) if makes_uninitialised(visit.facts, visit.site) else None
+    if made is not None and not is_filled_by_class(visit.facts, made):
+        yield Finding(CODE, visit.node, {"symbol": visit.facts.symbol_of(visit.site)}, "open", operators=_USES)

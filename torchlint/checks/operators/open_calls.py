@@ -2,39 +2,117 @@
 
 from __future__ import annotations
 
+import ast
+import dataclasses
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.registry import Operator, Spelling
-from torchlint.checks.framework.conditions import is_ruled_out
-from torchlint.checks.framework.drafts import OperatorUse
+from torchlint.checks.framework.asking import constants_of
+from torchlint.checks.framework.conditions import deciding, is_ruled_out, meets
+from torchlint.checks.framework.drafts import Asked, Draft, OperatorUse
 from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.operators.gradient_uses import is_result_cut
 from torchlint.checks.operators.operator_conditions import is_contradicted
 from torchlint.checks.operators.operators import reporting_rules
+from torchlint.diagnostics import Location, Related
 from torchlint.facts.callees import names_called
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import EVERYWHERE, Definition, End
+from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_gradless
+from torchlint.facts.origins import Origin, beyond
+from torchlint.project.index import Project
+from torchlint.project.origins import origins_answered
 
 
 def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
     return Triggers(calls=frozenset(key for key in catalogue.spellings if key[0] not in ".["))
 
 
-@check(codes=reporting_rules, triggers=_triggers, judge=judge_operators, is_open=True)
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Nothing is open where other files give an argument that no entry asks for; else they say where it comes from."""
+    uses = [use for use in draft.operators if not isinstance(use.asked, Asked) or not _is_closed(use.asked, project)]
+    origins = [
+        use.asked.source for use in uses if isinstance(use.asked, Asked) and isinstance(use.asked.source, Origin)
+    ]
+    places = (one for one in origins_answered(project, origins, _source) if isinstance(one, tuple))
+    found = next(places, None)
+    if found is not None and not draft.related:
+        place, text = found
+        draft = dataclasses.replace(draft, related=(Related(place, _comes_from(draft.values["argument"], text)),))
+    known = tuple(dataclasses.replace(use, asked=None) for use in uses)
+    return judge_operators(dataclasses.replace(draft, operators=known), project) if known else None
+
+
+def _is_closed(asked: Asked, project: Project) -> bool:
+    """Whether all that an argument may be is seen, and none of it is asked for."""
+    assert isinstance(asked.source, Origin)
+    given = list(constants_of(asked.source, project))
+    return bool(given) and all(
+        one is not None and one.is_known and not any(meets(constant, asked.condition) for constant in one.constants)
+        for one in given
+    )
+
+
+def _source(facts: FileFacts, end: End) -> list[tuple[Location, str] | Origin | None]:
+    """Where the way of a value ends that is no constant, and how it is written there."""
+    elsewhere = beyond(facts, end)
+    if elsewhere is not None or not isinstance(end, Definition) or isinstance(end.node, ast.Constant):
+        return [elsewhere]
+    return [(facts.locate(end.node), ast.unparse(end.node))]
+
+
+def _comes_from(argument: str, source: str) -> str:
+    return f"`{argument}` comes from `{shortened(source)}`"
+
+
+@check(codes=reporting_rules, triggers=_triggers, judge=_judge, is_open=True)
 def find(visit: Visit) -> Iterator[Finding]:
     """One point for each rule with an operator that a call may reach: `F.interpolate(x, mode=self.mode)`."""
     table = visit.catalogue.spellings
-    open_ones: dict[str, dict[OperatorUse, None]] = {}
+    open_ones: dict[str, dict[OperatorUse, _Unknown]] = {}
     for callee in names_called(visit.facts, visit.call.func, visit.scope).callees:
         for operator, spelling in table.get(public_name(callee.name), ()):
             if operator.rule in visit.selected and _may_vary(visit, callee, operator, spelling):
-                open_ones.setdefault(operator.rule, {})[OperatorUse(operator.id)] = None
+                unknown = _unknown(visit, callee, spelling)
+                open_ones.setdefault(operator.rule, {})[OperatorUse(operator.id, asked=unknown.asked)] = unknown
     for code, uses in sorted(open_ones.items()):
-        symbol = visit.facts.symbol_at(visit.scope, visit.statement)
-        yield Finding(code, visit.node, {"symbol": symbol}, operators=tuple(uses))
+        unknown = next((one for one in uses.values() if one.argument), _Unknown())
+        told = (
+            [] if unknown.node is None else [(unknown.node, _comes_from(unknown.argument, ast.unparse(unknown.node)))]
+        )
+        values = {"symbol": visit.facts.symbol_at(visit.scope, visit.statement), "argument": unknown.argument}
+        yield Finding(code, visit.node, values, operators=tuple(uses), related=tuple(told))
+
+
+@dataclass(frozen=True, slots=True)
+class _Unknown:
+    """What decides whether a call varies: an argument, and where its value comes from, here or in other files."""
+
+    argument: str = ""
+    node: ast.expr | None = None
+    asked: Asked | None = None
+
+
+def _unknown(visit: Visit, callee: Callee, spelling: Spelling) -> _Unknown:
+    """Of several values that an argument may have the first that is no constant counts."""
+    found = deciding(visit.facts, visit.call, callee, spelling.where, visit.scope)
+    if found is None:
+        return _Unknown()
+    condition, given = found
+    for end in definitions_of(visit.facts, given, visit.scope, EVERYWHERE):
+        origin = beyond(visit.facts, end)
+        if origin is not None:
+            return _Unknown(condition.argument, asked=Asked(origin, condition))
+        if isinstance(end, Definition) and not isinstance(end.node, ast.Constant):
+            return _Unknown(condition.argument, end.node)
+    return _Unknown(condition.argument, given)
 
 
 def _may_vary(visit: Visit, callee: Callee, operator: Operator, spelling: Spelling) -> bool:

@@ -31,6 +31,12 @@ _POOLS = frozenset(
 """Threads that share everything, generators among it."""
 
 
+_SHARED = frozenset({"multiprocessing.Value", "multiprocessing.Array", "multiprocessing.Manager"}) | frozenset(
+    {"torch.multiprocessing.Value", "torch.multiprocessing.Array", "torch.multiprocessing.Manager"}
+)
+"""What several processes write: each finds what those before it left."""
+
+
 def _judge(draft: Draft, project: Project) -> Draft | None:
     if is_test(draft.path) or not project.has_torch:
         return None
@@ -84,6 +90,12 @@ def hashes(visit: Visit) -> Iterator[Finding]:
 
 def _started(facts: FileFacts) -> list[CallSite]:
     return [start.site for start in worker_starts(facts)]
+
+
+@check(codes=("TL404",), triggers=Triggers(calls=_SHARED), judge=_judge, is_open=True)
+def shared(visit: Visit) -> Iterator[Finding]:
+    """Memory that processes share: a counter from which loader workers take the next number."""
+    yield Finding("TL404", visit.node, message="open_shared")
 
 
 @check(codes=("TL404",), triggers=Triggers(calls=_POOLS, sites=_started), judge=_judge, is_open=True)

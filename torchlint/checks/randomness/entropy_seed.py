@@ -98,7 +98,7 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 
 def _seeded(visit: Visit, setter: str, call: ast.Call) -> Iterator[Finding]:
-    seed = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in ("seed", "a")), None)
+    seed = _seed_given(call)
     if seed is None or is_literal_none(seed):
         if setter in _UNSET and (seed is not None or not call.keywords):
             yield Finding(_CODE, visit.node, {"setter": setter}, "unset")
@@ -128,3 +128,26 @@ def _told(sources: Sequence[Entropy], *, is_choice: bool) -> tuple[str, dict[str
         return "default", {}
     values = {key: str(value) for key, value in dataclasses.asdict(sources[0]).items()}
     return "drawn" if sources[0].generator else "choice" if is_choice else "default", values
+
+
+def _judge_open(draft: Draft, project: Project) -> Draft | None:
+    """Some caller gives entropy: others may give a number, and the code does not tell who calls."""
+    if is_test(draft.path):
+        return None
+    answers = origins_answered(project, draft.origins, Seeds(project.catalogue).of_end)
+    source = next((one for one in answers if isinstance(one, Entropy)), None)
+    return None if source is None else dataclasses.replace(draft, values={**draft.values, "source": source.source})
+
+
+@check(codes=(_CODE,), triggers=Triggers(calls=_SETTERS), judge=_judge_open, is_open=True)
+def left_open(visit: Visit) -> Iterator[Finding]:
+    """A seed that others give: `def seed_all(seed): torch.manual_seed(seed)`."""
+    seed = _seed_given(visit.call)
+    found = () if seed is None else Seeds(visit.catalogue).of(visit.facts, seed, visit.scope)
+    origins = tuple(one for one in found if isinstance(one, Origin))
+    if origins:
+        yield Finding(_CODE, visit.node, {"setter": visit.callee() or ""}, origins=origins)
+
+
+def _seed_given(call: ast.Call) -> ast.expr | None:
+    return call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in ("seed", "a")), None)

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.catalogue.libraries import Fact, Library
-from torchlint.checks.framework.registration import ProgramFinding, program_check
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Finding, ProgramFinding, Triggers, check, program_check
 from torchlint.checks.framework.unseeded_programs import is_demonstration
+from torchlint.checks.framework.visit import Visit
 from torchlint.checks.randomness.library_releases import certainty, is_settled
 from torchlint.diagnostics import Confidence, Related, Severity
+from torchlint.facts.entries import is_test
 from torchlint.project.index import Project
 from torchlint.project.placing import place_leading_to
 from torchlint.project.programs import Program
 from torchlint.project.randomness import SavedDraw
 
 _CODE = "TL506"
+_POSTING = frozenset({"requests.post", "httpx.post", "requests.Session().post", "httpx.Client().post"})
 
 
 @program_check(_CODE)
@@ -43,3 +47,14 @@ def _finding(
     related = (Related(draw.place.location, "the engine answers"), Related(saved.place.location, "saves it"))
     severity = Severity.INFO if fact.is_note else None
     return ProgramFinding(_CODE, place, values, severity=severity, confidence=confidence, related=related)
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """What a program sends while it trains decides what it trains on."""
+    return draft if not is_test(draft.path) and project.may_train((draft.path, draft.values["symbol"])) else None
+
+
+@check(codes=(_CODE,), triggers=Triggers(calls=_POSTING), judge=_judge, is_open=True)
+def asked(visit: Visit) -> Iterator[Finding]:
+    """A server that is asked for something: `requests.post(url, json=prompts)`."""
+    yield Finding(_CODE, visit.node, {"symbol": visit.facts.symbol_at(visit.scope, visit.statement)})

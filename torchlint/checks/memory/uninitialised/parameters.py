@@ -94,6 +94,17 @@ def reading_of(facts: FileFacts, parameter: OwnParameter) -> ast.AST | None:
     return next(iter((*read, *(one.value.node for one in memory.returned))), None)
 
 
+def is_filled_by_class(facts: FileFacts, parameter: OwnParameter) -> bool:
+    """Whether code of the class, or of one that derives from it, writes to a parameter or goes through all of them."""
+    related = {parameter.owner, *heirs(facts, parameter.owner)}
+    memory = Memory(facts)
+    own = facts.index.own_attributes(parameter.name)
+    flow = follow(memory, *(Value(read) for read in own if facts.class_of(facts.index.scope_of(read)) in related))
+    walks = (one for word in (*_WALKS, "apply") for one in facts.index.attributes(word))
+    is_walked = any(facts.class_of(facts.index.scope_of(one)) in related for one in walks)
+    return bool(memory.writes) or is_walked or not flow.is_whole
+
+
 def may_come_from_elsewhere(facts: FileFacts, parameter: OwnParameter, site: CallSite) -> bool:
     """Whether whoever wrote `torch.empty` may leave all parameters of the class to a checkpoint.
 
