@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from torchlint.audit.material import Material, counted, headline, listed
+from torchlint.audit.material import Material, counted, headline
 from torchlint.audit.page import Light, Line, Section
 from torchlint.catalogue.registry import Operator
 from torchlint.catalogue.versions import FIRST_WITH_MODE, format_minor
@@ -79,24 +79,24 @@ def _reported(material: Material) -> Iterator[Line]:
 
 
 def _open(material: Material) -> Iterator[Line]:
-    """One line for the calls that one argument decides, wherever they stand, and one for the rest of each kind."""
-    groups: dict[tuple[str, tuple[Related, ...]], list[Diagnostic]] = {}
+    """One line for the calls that one setting decides, wherever they stand, and one for the rest of each rule."""
+    by_setting: dict[tuple[str, str, tuple[Related, ...]], list[Diagnostic]] = {}
     for one in material.open_points(codes_of(material)):
-        groups.setdefault((one.message, one.related), []).append(one)
-    rest: dict[str, list[Diagnostic]] = {}
-    for (message, related), found in groups.items():
+        by_setting.setdefault((one.code, one.message, one.related), []).append(one)
+    rest: dict[tuple[str, str], list[Diagnostic]] = {}
+    for (code, message, related), found in by_setting.items():
         if related and len(found) > 1:
-            yield material.open_line(found, "one setting decides", f"{_calls(found)}: {related[0].message}")
+            yield material.open_line(
+                found, found[0].name, f"{_calls(found)} that one setting decides: {related[0].message}"
+            )
         else:
-            rest.setdefault(message, []).extend(found)
-    for message, found in rest.items():
-        yield material.open_line(found, "not told by code", f"{_calls(found)}: {message}")
+            rest.setdefault((code, message), []).extend(found)
+    for (_, message), found in sorted(rest.items()):
+        yield material.open_line(found, found[0].name, f"{_calls(found)}: {message}")
 
 
 def _calls(found: Sequence[Diagnostic]) -> str:
-    """`resize-kernels (4 calls)`."""
-    names = listed(list(dict.fromkeys(one.name for one in found)), 3)
-    return f"{names} ({counted(len({one.location for one in found}), 'call')})"
+    return counted(len({one.location for one in found}), "call")
 
 
 def _status(variant: str, group: list[Diagnostic]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ from torchlint.facts.callees import names_called
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import EVERYWHERE, Definition, End
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Field, Item
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_gradless
 from torchlint.facts.origins import Origin, beyond
@@ -43,7 +45,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     ]
     places = (one for one in origins_answered(project, origins, _source) if isinstance(one, tuple))
     found = next(places, None)
-    if found is not None and not draft.related:
+    if found is not None:
         place, text = found
         draft = dataclasses.replace(draft, related=(Related(place, _comes_from(draft.values["argument"], text)),))
     known = tuple(dataclasses.replace(use, asked=None) for use in uses)
@@ -65,7 +67,15 @@ def _source(facts: FileFacts, end: End) -> list[tuple[Location, str] | Origin | 
     elsewhere = beyond(facts, end)
     if elsewhere is not None or not isinstance(end, Definition) or isinstance(end.node, ast.Constant):
         return [elsewhere]
-    return [(facts.locate(end.node), ast.unparse(end.node))]
+    return [(facts.locate(end.node), _spelled(end))]
+
+
+def _spelled(end: Definition) -> str:
+    """`cfg.fpn["mode"]`, as far as its parts have names."""
+    parts = itertools.takewhile(lambda part: isinstance(part, Field | Item), end.parts)
+    return ast.unparse(end.node) + "".join(
+        f".{one.name}" if isinstance(one, Field) else f"[{one.key!r}]" for one in parts
+    )
 
 
 def _comes_from(argument: str, source: str) -> str:
@@ -96,7 +106,7 @@ class _Unknown:
     """What decides whether a call varies: an argument, and where its value comes from, here or in other files."""
 
     argument: str = ""
-    node: ast.expr | None = None
+    end: Definition | None = None
     asked: Asked | None = None
 
 
@@ -108,11 +118,10 @@ def _unknown(visit: Visit, callee: Callee, spelling: Spelling) -> _Unknown:
     condition, given = found
     for end in definitions_of(visit.facts, given, visit.scope, EVERYWHERE):
         origin = beyond(visit.facts, end)
-        if origin is not None:
-            return _Unknown(condition.argument, asked=Asked(origin, condition))
-        if isinstance(end, Definition) and not isinstance(end.node, ast.Constant):
-            return _Unknown(condition.argument, end.node)
-    return _Unknown(condition.argument, given)
+        shown = end if isinstance(end, Definition) else Definition(given, visit.scope)
+        if origin is not None or not isinstance(shown.node, ast.Constant):
+            return _Unknown(condition.argument, shown, None if origin is None else Asked(origin, condition))
+    return _Unknown(condition.argument, Definition(given, visit.scope))
 
 
 def _may_vary(visit: Visit, callee: Callee, operator: Operator, spelling: Spelling) -> bool:
