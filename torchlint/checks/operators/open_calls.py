@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -72,10 +71,12 @@ def _source(facts: FileFacts, end: End) -> list[tuple[Location, str] | Origin | 
 
 def _spelled(end: Definition) -> str:
     """`cfg.fpn["mode"]`, as far as its parts have names."""
-    parts = itertools.takewhile(lambda part: isinstance(part, Field | Item), end.parts)
-    return ast.unparse(end.node) + "".join(
-        f".{one.name}" if isinstance(one, Field) else f"[{one.key!r}]" for one in parts
-    )
+    text = ast.unparse(end.node)
+    for part in end.parts:
+        if not isinstance(part, Field | Item):
+            break
+        text += f".{part.name}" if isinstance(part, Field) else f"[{part.key!r}]"
+    return text
 
 
 def _comes_from(argument: str, source: str) -> str:
@@ -94,11 +95,10 @@ def find(visit: Visit) -> Iterator[Finding]:
                 open_ones.setdefault(operator.rule, {})[OperatorUse(operator.id, asked=unknown.asked)] = unknown
     for code, uses in sorted(open_ones.items()):
         unknown = next((one for one in uses.values() if one.argument), _Unknown())
-        told = (
-            [] if unknown.node is None else [(unknown.node, _comes_from(unknown.argument, ast.unparse(unknown.node)))]
-        )
+        end = unknown.end
+        told = () if end is None else ((end.node, _comes_from(unknown.argument, _spelled(end))),)
         values = {"symbol": visit.facts.symbol_at(visit.scope, visit.statement), "argument": unknown.argument}
-        yield Finding(code, visit.node, values, operators=tuple(uses), related=tuple(told))
+        yield Finding(code, visit.node, values, operators=tuple(uses), related=told)
 
 
 @dataclass(frozen=True, slots=True)
