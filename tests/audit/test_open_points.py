@@ -163,7 +163,7 @@ def test_calls_that_one_setting_decides_are_one_line(audited: Audited, making: s
         "settings.py": settings,
     }
     [line] = [one for one in open_lines(audited(project)["train.py"], "operators") if "comes from" in one.text]
-    assert line.text.startswith("2 calls that one setting decides: `mode` comes from `")
+    assert line.text.startswith("2 calls: it varies for some values, and `mode` comes from `")
     assert [spot.location.path for spot in line.spots][:1] == ["pyramid.py"]
     assert {spot.location.path for spot in line.spots} & {"train.py", "settings.py"}
 

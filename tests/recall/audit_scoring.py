@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from tests.recall.scoring import Read
 from torchlint.audit.page import Light, Line, Page
-from torchlint.audit.settling import ranked
 
 VERDICTS = ("red", "amber", "green", "silent", "no page")
 _SECTIONS = {
@@ -81,9 +80,10 @@ def _files(page: Page) -> Iterator[str]:
 def _naming(cause: Read, page: Page) -> Iterator[tuple[Line, int]]:
     """The red and amber lines of a page that name a cause, with their places."""
     keys = _OF_LINES.get(cause.kind) or (_BESIDE if cause.kind in _SECTIONS else None)
-    for place, (section, line) in enumerate(ranked(page.sections), 1):
-        is_of_program = section.key in _SECTIONS.get(cause.kind, ())
-        is_near = any(cause.is_near(spot.location) for spot in line.spots) and (keys is None or section.key in keys)
+    key_of = {section.title: section.key for section in page.sections}
+    for place, (title, line) in enumerate(page.ranked, 1):
+        is_of_program = key_of[title] in _SECTIONS.get(cause.kind, ())
+        is_near = any(cause.is_near(spot.location) for spot in line.spots) and (keys is None or key_of[title] in keys)
         if is_of_program or is_near:
             yield line, place
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchlint.audit.page import Light, Line, Page, Section, Spot, Subject
+from torchlint.audit.settling import ranked
 from torchlint.diagnostics import Location
 
 
@@ -34,4 +35,5 @@ def page(name: str, *lines: Line, is_example: bool = False) -> Page:
         files=(name,),
         is_example=is_example,
     )
-    return Page(subject, (Section("seeds", "Seeds", "", tuple(lines), "calls"),), ())
+    section = Section("seeds", "Seeds", "", tuple(lines), "calls")
+    return Page(subject, (section,), (), ranked([section]))

@@ -20,7 +20,7 @@ from torchlint.audit.operators import operators_section
 from torchlint.audit.page import Audit, Page, Section, Subject
 from torchlint.audit.seeds import CODES as SEED_CODES
 from torchlint.audit.seeds import seeds_section
-from torchlint.audit.settling import command_of, first_among, settled
+from torchlint.audit.settling import command_of, ranked, settled
 from torchlint.audit.sources import Sources
 from torchlint.audit.surroundings import environment_section, mode_section, switches_section, torch_section
 from torchlint.audit.unreached import unreached_among, unreached_page
@@ -118,7 +118,7 @@ class _Desk:
     def _page(self, program: Program, project: Project, results: dict[str, FileResult]) -> Page:
         material = self._material(program, project, results)
         sections = settled(_sections(material), material, command_of(material))
-        return Page(self._subject(material), sections, unseen(material), first_among(sections))
+        return Page(self._subject(material), sections, unseen(material), ranked(sections))
 
     def _subject(self, material: Material) -> Subject:
         program, project = material.program, material.project

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from torchlint.audit.material import Material, counted, headline
+from torchlint.audit.material import Material, counted, headline, listed
 from torchlint.audit.page import Light, Line, Section
 from torchlint.catalogue.registry import Operator
 from torchlint.catalogue.versions import FIRST_WITH_MODE, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES, what_to_do
-from torchlint.diagnostics import Diagnostic, Location, Related, Severity
+from torchlint.diagnostics import Diagnostic, Location, Severity
 from torchlint.facts.modes import Mode
 from torchlint.project.switches import options_for, setting_of
 
@@ -79,24 +80,29 @@ def _reported(material: Material) -> Iterator[Line]:
 
 
 def _open(material: Material) -> Iterator[Line]:
-    """One line for the calls that one setting decides, wherever they stand, and one for the rest of each rule."""
-    by_setting: dict[tuple[str, str, tuple[Related, ...]], list[Diagnostic]] = {}
-    for one in material.open_points(codes_of(material)):
-        by_setting.setdefault((one.code, one.message, one.related), []).append(one)
-    rest: dict[tuple[str, str], list[Diagnostic]] = {}
-    for (code, message, related), found in by_setting.items():
-        if related and len(found) > 1:
-            yield material.open_line(
-                found, found[0].name, f"{_calls(found)} that one setting decides: {related[0].message}"
-            )
-        else:
-            rest.setdefault((code, message), []).extend(found)
-    for (_, message), found in sorted(rest.items()):
-        yield material.open_line(found, found[0].name, f"{_calls(found)}: {message}")
+    """One line for the calls that one setting decides, wherever they stand, and one for the rest of each rule.
+
+    Rules that leave the same calls open share a line.
+    """
+    found = material.open_points(codes_of(material))
+    shared = Counter((one.code, _setting(one)) for one in found)
+    groups: dict[tuple[str, str], list[Diagnostic]] = {}
+    for one in found:
+        setting, _ = _setting(one)
+        is_shared = setting and shared[one.code, _setting(one)] > 1
+        text = f"it varies for some values, and {setting}" if is_shared else one.message
+        groups.setdefault((one.code, text), []).append(one)
+    by_place: dict[tuple[str, frozenset[Location]], list[list[Diagnostic]]] = {}
+    for (_, text), group in sorted(groups.items()):
+        by_place.setdefault((text, frozenset(one.location for one in group)), []).append(group)
+    for (text, places), same in by_place.items():
+        names = listed([group[0].name for group in same], 3)
+        yield material.open_line(same[0], names, f"{counted(len(places), 'call')}: {text}")
 
 
-def _calls(found: Sequence[Diagnostic]) -> str:
-    return counted(len({one.location for one in found}), "call")
+def _setting(point: Diagnostic) -> tuple[str, str]:
+    """What decides an open point, and the file that says so: "`mode` comes from `cfg.mode`"."""
+    return (point.related[0].message, point.related[0].location.path) if point.related else ("", "")
 
 
 def _status(variant: str, group: list[Diagnostic]) -> str:

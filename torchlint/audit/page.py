@@ -8,6 +8,11 @@ from typing import Literal
 
 from torchlint.diagnostics import InternalError, Location, Note
 
+_FIRST = 3
+"""Lines that a page names at its head."""
+_AMBER = 8
+"""Amber lines that a page shows in full."""
+
 
 class Light(enum.IntEnum):
     """What a line or a section comes to. Green says that nothing was found, and never that nothing is there."""
@@ -104,8 +109,18 @@ class Page:
     sections: tuple[Section, ...]
     unseen: tuple[str, ...]
     """What nobody can see here without running it."""
-    first: tuple[tuple[str, Line], ...] = ()
-    """The lines to look at first, with the titles of their sections."""
+    ranked: tuple[tuple[str, Line], ...] = ()
+    """The red and amber lines with the titles of their sections: what was a cause more often comes first."""
+
+    @property
+    def first(self) -> tuple[tuple[str, Line], ...]:
+        """The lines to look at first."""
+        return self.ranked[:_FIRST]
+
+    @property
+    def folded(self) -> tuple[Line, ...]:
+        """Of many amber lines the last: reports for people show them in one row each."""
+        return tuple(line for _, line in self.ranked if line.light is Light.AMBER)[_AMBER:]
 
     @property
     def light(self) -> Light:

@@ -11,8 +11,6 @@ from torchlint.catalogue.load import load_causes
 from torchlint.facts.entries import EntryKind
 from torchlint.project.shown import shown_path
 
-_FIRST = 3
-"""Lines that a page names at its head."""
 _RULES = {"mode": "TL210", "seeds": "TL301", "restarts": "TL313", "operators": "TL210"}
 """What lines without a code are about, by their section."""
 _UNSETTLED = frozenset({"torch"})
@@ -49,15 +47,10 @@ def command_of(material: Material) -> str:
     return f"torchlint diverge -- python {path}{command}"
 
 
-def first_among(sections: Sequence[Section]) -> tuple[tuple[str, Line], ...]:
-    """The lines to look at first, with the titles of their sections."""
-    return tuple((section.title, line) for section, line in ranked(sections)[:_FIRST])
-
-
-def ranked(sections: Sequence[Section]) -> list[tuple[Section, Line]]:
+def ranked(sections: Sequence[Section]) -> tuple[tuple[str, Line], ...]:
     """The red and amber lines: reasons before open points, and what was a cause more often before the rest."""
     counts = load_causes().causes
     found = [(section, line) for section in sections for line in section.lines if line.light]
     found.sort(key=lambda one: -counts.get(one[1].code or _RULES.get(one[0].key, ""), 0))
     found.sort(key=lambda one: -(one[1].light or Light.GREEN))
-    return found
+    return tuple((section.title, line) for section, line in found)

@@ -9,7 +9,7 @@ from torchlint.audit.material import Material, counted, headline
 from torchlint.audit.operators import reported_section
 from torchlint.audit.page import Light, Line, Page, Section, Spot, Subject
 from torchlint.audit.seeds import CODES as SEED_CODES
-from torchlint.audit.settling import first_among, settled
+from torchlint.audit.settling import ranked, settled
 from torchlint.facts.entries import Entry, EntryKind, is_example, is_test
 from torchlint.facts.file import MAIN
 from torchlint.project.index import Project
@@ -57,7 +57,7 @@ def unreached_page(material: Material) -> Page | None:
         ),
         sections=sections,
         unseen=(_UNSEEN,),
-        first=first_among(sections),
+        ranked=ranked(sections),
     )
 
 

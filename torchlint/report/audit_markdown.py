@@ -13,7 +13,6 @@ from torchlint.report.audit_words import (
     WORDS,
     changes_of,
     counts_of,
-    open_lines,
     other_of,
 )
 from torchlint.report.fixes import counted
@@ -115,11 +114,11 @@ def _add_pages(sheet: _Sheet, pages: Sequence[Page]) -> None:
     told = [page for page in pages if page.light is not Light.GREEN]
     for index, page in enumerate(told):
         head = _head(page)
-        lines = [f"- {_told(title, line)}" for title, line in open_lines(page)]
+        lines = [f"- {_told(title, line)}" for title, line in page.ranked]
         shown = _fitting(lines, sheet.room - sum(map(len, head)) - _KEPT)
         if not shown:
             left = told[index:]
-            count = sum(len(open_lines(page)) for page in left)
+            count = sum(len(page.ranked) for page in left)
             sheet.add("", f"{counted(count, 'more line')} of {counted(len(left), 'program')} have no room here.")
             return
         sheet.add(*head, *shown)

@@ -110,7 +110,12 @@ def _page(page: Page, style: Style) -> Iterator[str]:
     yield from _first(page)
     for section in page.sections:
         yield ""
-        yield from _section(section, style)
+        yield from _section(section, style, page.folded)
+    if page.folded:
+        yield ""
+        count = len(page.folded)
+        text = f"{count} open point{'' if count == 1 else 's'} that were a cause less often take one row each: "
+        yield from wrapped(f"{text}`--output audit.html` shows all in full.", "  ")
     yield ""
     yield style.paint.bold("Not seen")
     for cut in page.unseen:
@@ -130,12 +135,19 @@ def _named(title: str, line: Line) -> str:
     return f"{one_line(line.label)} ({title})"
 
 
-def _section(section: Section, style: Style) -> Iterator[str]:
+def _section(section: Section, style: Style, folded: Sequence[Line]) -> Iterator[str]:
     title = section.title.ljust(_TITLE - 2)
     headline = style.clipped(one_line(section.headline or WORDS[section.light]), _WIDTH - _TITLE)
     yield f"{style.mark(section.light)} {style.paint.bold(title)}{style.tint(headline, section.light)}"
     for line in section.lines:
-        yield from _line(line, style)
+        yield from [_row(line, style)] if line in folded else _line(line, style)
+
+
+def _row(line: Line, style: Style) -> str:
+    """As much of a line as fits one row."""
+    code = f" [{line.code}]" if line.code else ""
+    text = f"{one_line(line.label).ljust(_LABEL)} {one_line(line.text)}"
+    return f"  {style.mark(line.light)} {style.clipped(text, _WIDTH - 4 - len(code))}{code}"
 
 
 def _line(line: Line, style: Style) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torchlint.audit.page import Change, Comparison, Light, Line, Page, Section
+from torchlint.audit.page import Change, Comparison, Light, Page, Section
 from torchlint.report.fixes import counted
 from torchlint.report.paint import one_line
 
@@ -57,17 +57,6 @@ def counts_of(pages: Sequence[Page]) -> str:
     own = sum(not page.subject.is_example for page in pages)
     kinds = ((own, "program"), (len(pages) - own, "example"))
     return " and ".join(counted(count, noun) for count, noun in kinds if count)
-
-
-def open_lines(page: Page) -> list[tuple[str, Line]]:
-    """The lines that are not well, red ones first, each with the title of its section."""
-    return [
-        (section.title, line)
-        for light in (Light.RED, Light.AMBER)
-        for section in page.sections
-        for line in section.lines
-        if line.light is light
-    ]
 
 
 def changes_of(compared: Comparison) -> str:

@@ -55,9 +55,10 @@ def is_ruled_out(facts: FileFacts, call: ast.Call, callee: Callee, conditions: I
 def deciding(
     facts: FileFacts, call: ast.Call, callee: Callee, conditions: Iterable[Condition], scope: int
 ) -> tuple[Condition, ast.expr] | None:
-    """The first condition on constants that is neither met nor unmet, with its argument: `mode=self.mode`."""
+    """The first condition on constants that is neither met nor unmet, and what is given: `self.mode`, `**options`."""
+    spread = next((one.value for one in call.keywords if one.arg is None), None)
     for one in conditions:
-        given = _given(call, callee, one)[0] if one.is_of_constants else None
+        given = (_given(call, callee, one)[0] or spread) if one.is_of_constants else None
         is_open = given is not None and not _is_unmet(facts, call, callee, one, scope)
         if given is not None and is_open and _one(facts, call, callee, one, scope) is not Answer.YES:
             return one, given

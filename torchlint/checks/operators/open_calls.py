@@ -116,11 +116,13 @@ def _unknown(visit: Visit, callee: Callee, spelling: Spelling) -> _Unknown:
     if found is None:
         return _Unknown()
     condition, given = found
+    is_spread = any(one.arg is None and one.value is given for one in visit.call.keywords)
     for end in definitions_of(visit.facts, given, visit.scope, EVERYWHERE):
         origin = beyond(visit.facts, end)
         shown = end if isinstance(end, Definition) else Definition(given, visit.scope)
         if origin is not None or not isinstance(shown.node, ast.Constant):
-            return _Unknown(condition.argument, shown, None if origin is None else Asked(origin, condition))
+            asked = None if origin is None or is_spread else Asked(origin, condition)
+            return _Unknown(condition.argument, shown, asked)
     return _Unknown(condition.argument, Definition(given, visit.scope))
 
 
