@@ -181,6 +181,8 @@ class Report:
     internal_errors: tuple[InternalError, ...] = ()
     files: tuple[str, ...] = ()
     """The files checked, sorted, as shown to the user; those that were skipped are none of them."""
+    programs: tuple[str, ...] = ()
+    """Those of the files that start a program, where any of them trains."""
     suppressed: int = 0
     """Findings silenced by comments or per-file-ignores."""
     hidden: int = 0

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.audit import projects
+from tests.report import audits
 from torchlint import api
-from torchlint.audit.page import Light, Line, Page
+from torchlint.audit.page import Audit, Light, Line, Page
 from torchlint.audit.unreached import NAME
 from torchlint.checks.framework.registration import all_checks
 from torchlint.config import Overrides
+from torchlint.report.audit_html import html_lines
+from torchlint.report.audit_text import Style, page_lines
 
 Audited = Callable[[dict[str, str]], dict[str, Page]]
 
@@ -400,3 +403,16 @@ def test_each_rule_that_leaves_points_open_has_words_for_them() -> None:
     codes = {code for one in all_checks() if one.is_open for code in one.codes(catalogue)}
     assert {"TL103", "TL313", "TL401", "TL402", "TL403", "TL404", "TL503"} <= codes
     assert all("open" in catalogue.rules[code].messages for code in codes)
+
+
+def test_the_last_of_many_open_points_are_folded() -> None:
+    lines = [Line(f"point {number}", "may vary", Light.AMBER, advice="Mend it.") for number in range(11)]
+    page = audits.page("a.py", *lines)
+    assert page.folded == tuple(lines[8:])
+    printed = list(page_lines(Audit((page,)), Style()))
+    assert sum("Mend it." in line for line in printed) == 8
+    assert sum(line.startswith("  ! point") for line in printed) == 11
+    assert any("3 open points that were a cause less often" in line for line in printed)
+    html = "\n".join(html_lines(Audit((page,))))
+    assert html.count("What to do, and where") == 3
+    assert html.count("Mend it.") == 11

@@ -119,3 +119,14 @@ def test_a_configuration_that_cannot_be_read_costs_no_finding(loose: Path) -> No
 def test_standard_input_is_no_file(loose: Path) -> None:
     done = run_torchlint("check", "--open", "-", cwd=loose, stdin=b"import torch\n")
     assert (done.returncode, done.stderr) == (2, "error: --open reads files, not standard input\n")
+
+
+def test_a_check_names_the_page_of_what_starts_and_trains(tmp_path: Path) -> None:
+    folder = projects.write(projects.LOOSE, tmp_path)
+    last = "train.py: `torchlint audit train.py` shows what this check leaves open"
+    assert run_torchlint("check", cwd=folder).stdout.splitlines()[-1] == last
+    assert last not in run_torchlint("check", "--output-format", "pylint", cwd=folder).stdout
+    quiet = projects.write(
+        {"show.py": "import torch\n\nif __name__ == '__main__':\n    print(torch.ones(3))\n"}, tmp_path / "b"
+    )
+    assert "torchlint audit" not in run_torchlint("check", cwd=quiet).stdout

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.report.findings import make_finding
-from torchlint.diagnostics import Report, Severity
+from torchlint.diagnostics import OpenPoints, Report, Severity
 from torchlint.report.closing import closing_lines
 
 
@@ -37,3 +37,16 @@ def test_info_is_counted_apart_from_what_fails_the_run(severities: str, failing:
 def test_without_one_nothing_is_said_of_torch() -> None:
     (line,) = closing_lines(Report((make_finding(),)), failing=1)
     assert "torch" not in line
+
+
+@pytest.mark.parametrize(
+    ("programs", "said"),
+    [
+        (("my train.py",), "my train.py: `torchlint audit 'my train.py'` shows what this check leaves open"),
+        (("a.py", "b.py"), "2 programs: `torchlint audit` shows what this check leaves open"),
+    ],
+)
+def test_programs_that_start_here_are_named(programs: tuple[str, ...], said: str) -> None:
+    assert list(closing_lines(Report((), programs=programs), failing=0))[-1] == said
+    counted = Report((), programs=programs, open=(OpenPoints("a.py", 3, "torchlint audit a.py"),))
+    assert said not in list(closing_lines(counted, failing=0))

@@ -113,6 +113,7 @@ class ProjectRun:
             notes=(*self._notes(project), *(note for result in results for note in result.notes)),
             paths=frozenset(_relative(self.settings.root, self.root / result.path) for result in checked),
             targets={result.shown: project.target_for(result.path) for result in checked},
+            programs=tuple(_programs(checked)),
         )
 
     def _analysed(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
@@ -164,3 +165,14 @@ def _importing_last(path: str) -> tuple[bool, int]:
 def _relative(root: Path, path: Path) -> str:
     full = path if path.is_absolute() else Path(os.path.abspath(path))  # noqa: PTH100 - links stay as the user gave them
     return os.path.relpath(full, root).replace(os.sep, "/")
+
+
+def _programs(results: Sequence[FileResult]) -> Iterator[str]:
+    """The files that start a program for certain, where one of them is seen to train; no file beside is read for it."""
+    summaries = [(result.shown, result.summary) for result in results if result.summary is not None]
+    if any(summary.trainings for _, summary in summaries):
+        yield from (
+            shown
+            for shown, one in summaries
+            if any(not (entry.is_trial or entry.is_tentative) for entry in one.entries)
+        )

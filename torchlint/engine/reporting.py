@@ -26,6 +26,8 @@ class Hearing:
     """The files that were checked, from the root of the settings."""
     targets: Mapping[str, TorchTarget] = field(default_factory=dict)
     """The torch that they were judged for, by the file as shown to the user."""
+    programs: tuple[str, ...] = ()
+    """The files that start programs, as shown to the user, where any of the files trains."""
 
 
 def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalogue, narrowing: Narrowing) -> Report:
@@ -47,6 +49,7 @@ def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalog
         notes=tuple(notes),
         internal_errors=tuple(sorted(outcome.internal_errors, key=lambda error: (error.path, error.check))),
         files=tuple(sorted(targets)),
+        programs=tuple(sorted(program for hearing in hearings for program in hearing.programs)),
         suppressed=outcome.suppressed,
         hidden=len(found) - len(visible),
         assumed_torch=max((diagnostic.judged_for for diagnostic in visible), key=len, default=""),

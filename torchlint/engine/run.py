@@ -270,6 +270,7 @@ def _merged(reports: Sequence[Report], selection: Selection) -> Report:
         notes=tuple(dict.fromkeys(notes)),
         internal_errors=tuple(e for report in reports for e in report.internal_errors),
         files=tuple(sorted(file for report in reports for file in report.files)),
+        programs=tuple(sorted(program for report in reports for program in report.programs)),
         suppressed=sum(report.suppressed for report in reports),
         assumed_torch=max((report.assumed_torch for report in reports), key=len, default=""),
         hidden=sum(report.hidden for report in reports),

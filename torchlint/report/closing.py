@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,12 @@ def closing_lines(report: Report, failing: int | None) -> Iterator[str]:
 
 
 def _open_lines(report: Report) -> Iterator[str]:
-    """Yield ``train.py: 6 points left open (`torchlint audit train.py`)`` for the first programs."""
+    """Yield ``train.py: 6 points left open (`torchlint audit train.py`)``, or who counts them."""
+    if report.programs and not report.open:
+        subject, is_one = report.programs[0], len(report.programs) == 1
+        command = f"torchlint audit {shlex.quote(subject)}" if is_one else "torchlint audit"
+        words = subject if is_one else counted(len(report.programs), "program")
+        yield one_line(f"{words}: `{command}` shows what this check leaves open")
     for program in report.open[:_SHOWN]:
         yield one_line(f"{program.program}: {counted(program.count, 'point')} left open (`{program.command}`)")
     if len(report.open) > _SHOWN:
