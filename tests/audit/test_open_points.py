@@ -389,6 +389,16 @@ def test_a_server_that_a_training_asks_is_open(audited: Audited, asking: str) ->
     assert line.code == "TL506"
 
 
+def test_rules_that_are_off_by_default_leave_points_open(audited: Audited) -> None:
+    reading = program(forward="return self.one(x[torch.randint(0, 2, (8,))])")
+    [line] = [one for one in open_lines(audited(reading)["train.py"], "operators") if one.code]
+    assert (line.code, line.light) == ("TL107", Light.AMBER)
+    report = api.check_paths([Path()], api.CheckOptions(overrides=Overrides(), jobs=1))
+    assert "TL107" not in {one.code for one in report.diagnostics}
+    ignoring = {**reading, "torchlint.toml": 'ignore = ["TL107"]\n'}
+    assert not [one for one in open_lines(audited(ignoring)["train.py"], "operators") if one.code]
+
+
 def test_check_says_nothing_of_open_points(audited: Audited) -> None:
     audited(program(forward=OPERATORS["a mode out of sight"], load="net.load_state_dict(torch.load('a.pt'))"))
     report = api.check_paths([Path()], api.CheckOptions(overrides=Overrides(), jobs=1))

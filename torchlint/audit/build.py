@@ -61,7 +61,7 @@ class _Desk:
         self._settings = settings
         self._requests = requests
         catalogue, execution = load_catalogue(settings.extensions), Execution(options.jobs)
-        settings = dataclasses.replace(settings, shows_open=True)
+        settings = dataclasses.replace(settings, shows_open=True, selected=settings.selected | settings.optional)
         self._run = ProjectRun(settings, catalogue, files, {}, execution=execution)
         self._asked = {shown_path(settings.root, path) for path in self._run.files}
         self._sources = Sources()

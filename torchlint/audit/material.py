@@ -111,7 +111,8 @@ class Material:
         if not text:
             summary = self.project.catalogue.rules[first.code].summary
             text = first.message if len(found) == 1 else f"{len(found)} places. {' '.join(summary.split()).rstrip('.')}"
-        light = light_of(max(one.severity for one in found))
+        is_reported = first.code not in self.project.settings.optional
+        light = light_of(max(one.severity for one in found)) if is_reported else Light.AMBER
         if not self.is_run(first.location):
             text, light = f"{text} ({NOT_RUN})", Light.AMBER
         return Line(

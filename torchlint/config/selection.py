@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from torchlint.catalogue import Catalogue, Rule
 
 _PREFIX = re.compile(r"(?P<letters>[A-Z]{2,5})\d{0,2}")
+
+_ON_CAUSES = re.compile(r"TL[1-5]")
 
 _LOOKALIKES = str.maketrans("OIL", "011")
 
@@ -42,17 +44,27 @@ class Layer:
     ignores: Sequence[Selectors]
 
 
-def resolve_selection(layers: Iterable[Layer], catalogue: Catalogue) -> frozenset[str]:
+def by_default(rule: Rule) -> bool:
+    """Whether a rule runs unless somebody says otherwise."""
+    return rule.default and rule.status in ("stable", "deprecated")
+
+
+def on_causes(rule: Rule) -> bool:
+    """Whether a rule of torchlint is about what makes runs differ, be it off by default; rules on hygiene are not."""
+    return rule.status in ("stable", "deprecated") and _ON_CAUSES.match(rule.code) is not None
+
+
+def resolve_selection(
+    layers: Iterable[Layer], catalogue: Catalogue, first: Callable[[Rule], bool] = by_default
+) -> frozenset[str]:
     """The codes that run, with ruff's rules of precedence.
 
-    The default set stands first. Each layer is applied to the result of the one before it; a layer with `select`
-    starts from nothing, so `--select` forgets all that the file selects and ignores, while `--ignore` and
-    `--extend-select` change the file's result. Within a layer the more specific selector wins (`ALL`, then
-    prefixes by length, then full codes and names), and between equals `ignore` wins.
+    The rules that are `first` stand first: the default set. Each layer is applied to the result of the one before it;
+    a layer with `select` starts from nothing, so `--select` forgets all that the file selects and ignores, while
+    `--ignore` and `--extend-select` change the file's result. Within a layer the more specific selector wins (`ALL`,
+    then prefixes by length, then full codes and names), and between equals `ignore` wins.
     """
-    chosen = {
-        rule.code for rule in catalogue.rules.values() if rule.default and rule.status in ("stable", "deprecated")
-    }
+    chosen = {rule.code for rule in catalogue.rules.values() if first(rule)}
     for layer in layers:
         votes: list[tuple[int, Place, frozenset[str]]] = []
         selecting = [layer.extend_select, *([] if layer.select is None else [layer.select])]

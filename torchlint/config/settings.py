@@ -14,7 +14,7 @@ from torchlint.catalogue import Extensions, load_catalogue
 from torchlint.catalogue.versions import admitted_releases, nearest_release
 from torchlint.config.discovery import find_config, read_options
 from torchlint.config.options import DEVICES, Options, parse_targets
-from torchlint.config.selection import Layer, Selectors, resolve_ignored, resolve_selection
+from torchlint.config.selection import Layer, Selectors, on_causes, resolve_ignored, resolve_selection
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.errors import ConfigError, device_hint
 
@@ -77,6 +77,8 @@ class Settings:
     isolated_facts: bool
     shows_open: bool = field(default=False, repr=False)
     """Whether the points that rules leave open are looked for, as `audit` does."""
+    optional: frozenset[str] = field(default=frozenset(), repr=False)
+    """Rules on what makes runs differ that are off by default, and that the user does not ignore: for `audit`."""
     verify: tuple[tuple[str, str], ...] = ()
     """What `verify` builds targets with, by target: the table as JSON, so that settings can be compared and hashed."""
     verify_mistakes: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -125,11 +127,13 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
     torch = _torch(options, overrides, key, catalogue)
     layers = (_file_layer(options, key), _command_layer(overrides))
     targets, mistakes = parse_targets(options.verify, f"{key}verify.")
+    selected = resolve_selection(layers, catalogue)
     kept = options.exclude if overrides.exclude is None else overrides.exclude
     return Settings(
         root=root,
         config_file=config,
-        selected=resolve_selection(layers, catalogue),
+        selected=selected,
+        optional=resolve_selection(layers, catalogue, on_causes) - selected,
         per_file_ignores=_per_file_ignores(options, key, catalogue),
         exclude=(*kept, *options.extend_exclude, *overrides.extend_exclude),
         force_exclude=options.force_exclude or overrides.force_exclude,
