@@ -366,6 +366,16 @@ def test_files_that_no_program_runs_have_a_page(audited: Audited) -> None:
     }
 
 
+@pytest.mark.parametrize("resize", ["F.interpolate(x, scale_factor=2, mode='bilinear')", "F.interpolate(x, mode=kind)"])
+def test_operators_of_files_that_no_program_runs_are_on_their_page(audited: Audited, resize: str) -> None:
+    hidden = (
+        "import torch\nimport torch.nn.functional as F\n\nclass Up(torch.nn.Module):\n"
+        f"    def forward(self, x, kind):\n        return {resize}\n"
+    )
+    page = audited({**program(), "zoo/up.py": hidden})[NAME]
+    assert [spot.location.path for line in open_lines(page, "operators") for spot in line.spots] == ["zoo/up.py"]
+
+
 def test_whoever_asks_for_a_file_gets_its_page_alone(audited: Audited) -> None:
     audited({**program(), "tools.py": "import os\nimport torch\nprint(torch.rand(2), os.listdir('.'))\n"})
     found = api.audit_paths(["train.py"], api.CheckOptions(overrides=Overrides(), jobs=1))

@@ -26,7 +26,7 @@ from torchlint.audit.surroundings import environment_section, mode_section, swit
 from torchlint.audit.unreached import unreached_among, unreached_page
 from torchlint.audit.unseen import unseen
 from torchlint.catalogue import load_catalogue
-from torchlint.diagnostics import InternalError, Note
+from torchlint.diagnostics import Confidence, InternalError, Note
 from torchlint.engine.analysis import FileResult
 from torchlint.engine.projects import Execution, ProjectRun
 from torchlint.engine.run import RunOptions, Selection, select_files
@@ -61,7 +61,13 @@ class _Desk:
         self._settings = settings
         self._requests = requests
         catalogue, execution = load_catalogue(settings.extensions), Execution(options.jobs)
-        settings = dataclasses.replace(settings, shows_open=True, selected=settings.selected | settings.optional)
+        self._least = settings.min_confidence
+        settings = dataclasses.replace(
+            settings,
+            shows_open=True,
+            selected=settings.selected | settings.optional,
+            min_confidence=options.overrides.min_confidence or Confidence.LOW,
+        )
         self._run = ProjectRun(settings, catalogue, files, {}, execution=execution)
         self._asked = {shown_path(settings.root, path) for path in self._run.files}
         self._sources = Sources()
@@ -113,7 +119,7 @@ class _Desk:
         seen = project.seen_by(program)
         report = self._run.judged([results[path] for path in sorted(program.files & results.keys())], seen)
         self.internal_errors += report.internal_errors
-        return Material(program, seen, report, self._sources)
+        return Material(program, seen, report, self._sources, self._least)
 
     def _page(self, program: Program, project: Project, results: dict[str, FileResult]) -> Page:
         material = self._material(program, project, results)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from torchlint.audit.page import Light, Line, Spot
 from torchlint.audit.sources import Sources
-from torchlint.diagnostics import Diagnostic, Location, Report, Severity
+from torchlint.diagnostics import Confidence, Diagnostic, Location, Report, Severity
 from torchlint.facts.summary import FileSummary
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
@@ -26,6 +26,8 @@ class Material:
     project: Project
     report: Report
     sources: Sources
+    least: Confidence
+    """Of what `check` reports: a page shows the rest as well, in amber."""
 
     @functools.cached_property
     def summaries(self) -> list[FileSummary]:
@@ -49,16 +51,25 @@ class Material:
         return "the one file" if len(self.program.files) == 1 else f"the {len(self.program.files)} files"
 
     def findings(self, codes: Collection[str]) -> list[Diagnostic]:
+        """What `check` reports as well."""
+        return [found for found in self.suspicions(codes) if self.is_reported(found)]
+
+    def suspicions(self, codes: Collection[str]) -> list[Diagnostic]:
+        """All that was found: also by rules that are off by default, and with less confidence than `check` asks for."""
         return [found for found in self.report.diagnostics if found.code in codes]
+
+    def is_reported(self, found: Diagnostic) -> bool:
+        return found.confidence >= self.least and found.code not in self.project.settings.optional
 
     def spots(self, locations: Iterable[Location]) -> tuple[Spot, ...]:
         return tuple(self.sources.spot(location) for location in locations)
 
     def lines_of(self, codes: Collection[str]) -> list[Line]:
         """One line for each rule that found something: its message, or where it found several, its summary."""
-        by_code: dict[tuple[bool, str], list[Diagnostic]] = {}
-        for found in self.findings(codes):
-            by_code.setdefault((not self.is_run(found.location), found.code), []).append(found)
+        by_code: dict[tuple[bool, bool, str], list[Diagnostic]] = {}
+        for found in self.suspicions(codes):
+            key = (not self.is_run(found.location), not self.is_reported(found), found.code)
+            by_code.setdefault(key, []).append(found)
         return [*(self.line_of(found) for _, found in sorted(by_code.items())), *self._open_lines(codes)]
 
     def open_points(self, codes: Collection[str]) -> list[Diagnostic]:
@@ -111,8 +122,9 @@ class Material:
         if not text:
             summary = self.project.catalogue.rules[first.code].summary
             text = first.message if len(found) == 1 else f"{len(found)} places. {' '.join(summary.split()).rstrip('.')}"
-        is_reported = first.code not in self.project.settings.optional
-        light = light_of(max(one.severity for one in found)) if is_reported else Light.AMBER
+        light = light_of(max(one.severity for one in found)) if self.is_reported(first) else Light.AMBER
+        if first.confidence < self.least:
+            text = f"{text} ({first.confidence.name.lower()} confidence)"
         if not self.is_run(first.location):
             text, light = f"{text} ({NOT_RUN})", Light.AMBER
         return Line(

@@ -59,13 +59,14 @@ def _section(material: Material, context: Sequence[Line]) -> Section:
 
 def _reported(material: Material) -> Iterator[Line]:
     """One line for each operator and what becomes of it."""
-    groups: dict[tuple[bool, str, tuple[str, ...], str], list[Diagnostic]] = {}
-    for found in material.findings(codes_of(material)):
+    groups: dict[tuple[bool, bool, str, tuple[str, ...], str], list[Diagnostic]] = {}
+    for found in material.suspicions(codes_of(material)):
         variant = found.variant if found.operators else found.message
-        key = (not material.is_run(found.location), found.code, found.operators, variant)
+        is_reported = material.is_reported(found)
+        key = (not material.is_run(found.location), not is_reported, found.code, found.operators, variant)
         groups.setdefault(key, []).append(found)
-    ordered = sorted(groups.items(), key=lambda item: (item[0][0], -max(one.severity for one in item[1]), item[0]))
-    for (_, _, operators, variant), group in ordered:
+    ordered = sorted(groups.items(), key=lambda item: (item[0][:2], -max(one.severity for one in item[1]), item[0]))
+    for (_, _, _, operators, variant), group in ordered:
         if not operators:
             yield material.line_of(group)
             continue

@@ -31,7 +31,7 @@ def _with_run(line: Line, material: Material, command: str) -> Line:
     if not line.light:
         return line
     rule = material.project.catalogue.rules.get(line.code)
-    places = {one.location for one in material.findings({line.code})}
+    places = {one.location for one in material.suspicions({line.code})}
     found = next((spot for spot in line.spots if spot.location in places), None)
     run = f"torchlint verify {found}" if found is not None and rule is not None and rule.probe else command
     return dataclasses.replace(line, run=run)

@@ -137,6 +137,21 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
     return result
 
 
+def read_syntax(path: str, source: Source) -> FileResult:
+    """What a file of a project without torch says: that it cannot be parsed, and which comments are malformed."""
+    problems = [_unreadable_cell(path, source, problem) for problem in source.problems]
+    notes = tuple(Skipped(reason, source.path, cell) for cell, reason in source.skipped)
+    try:
+        parse_python(source)
+    except SkippedSource as error:
+        return skipped_file(path, source.path, error)
+    except UnreadableSource as error:
+        problems.append(_unreadable(path, source, error))
+        return FileResult(path, source.path, tuple(problems), notes=notes)
+    comments, malformed = read_comments(path, source)
+    return FileResult(path, source.path, (*problems, *malformed), comments, notes)
+
+
 def skipped_file(path: str, shown: str, error: SkippedSource) -> FileResult:
     """A file that is not checked, with the reason."""
     return FileResult(path, shown, notes=(Skipped(error.reason, shown),))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from torchlint.catalogue import Catalogue
+from torchlint.catalogue.load import Extensions
 from torchlint.config import Settings
 from torchlint.diagnostics import InternalError
 from torchlint.engine.analysis import (
@@ -16,6 +19,7 @@ from torchlint.engine.analysis import (
     analyse,
     analysis_context,
     read_facts,
+    read_syntax,
     skipped_file,
     summary_of,
     unreadable_file,
@@ -23,6 +27,7 @@ from torchlint.engine.analysis import (
 from torchlint.engine.notebook_files import NotebookFile
 from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.facts.file import FileFacts
+from torchlint.project.configurations import SUFFIXES
 from torchlint.project.modules import ModuleIndex
 from torchlint.project.shown import shown_path
 from torchlint.source.text import Source, is_notebook, read_source, source_from_bytes
@@ -52,8 +57,8 @@ class ProjectContext:
     """Unsaved text, by path."""
     written: Mapping[str, NotebookFile]
     """What notebooks write, by path."""
-    configurations: tuple[Path, ...] = ()
-    """The YAML files of the project."""
+    environment: tuple[Path, ...] = ()
+    """The files of the project that are no sources: manifests, scripts, configurations."""
 
     def work(self, job: Job) -> FileResult:
         state = process_state_of(self)
@@ -95,8 +100,26 @@ class ProcessState:
         self.context = context
         self.tools: AnalysisContext = analysis_context(context.catalogue, context.settings)
         self.modules = ModuleIndex(
-            context.paths, context.root.name, self._load, context.sources, context.configurations
+            context.paths,
+            context.root.name,
+            self._load,
+            context.sources,
+            tuple(path for path in context.environment if path.suffix in SUFFIXES),
         )
+
+    @functools.cached_property
+    def is_concerned(self) -> bool:
+        """Whether the project names torch, or a library that is known: of another one only the syntax is read.
+
+        A name in a comment, or in a manifest, counts as well, and so do rules of the user's own.
+        """
+        catalogue, context = self.context.catalogue, self.context
+        if context.settings.extensions != Extensions():
+            return True
+        packages = {*catalogue.names.libraries, *(library.package for library in catalogue.libraries)}
+        packages |= {operator.library for operator in catalogue.operators}
+        named = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(packages)))})\b".encode()).search
+        return any(named(data) for _, data in context.sources()) or any(map(named, map(_bytes, context.environment)))
 
     def source(self, path: str) -> Source:
         shown = self.context.shown(path)
@@ -121,6 +144,8 @@ class ProcessState:
     def check(self, path: str) -> FileResult:
         shown = self.context.shown(path)
         try:
+            if not self.is_concerned:
+                return read_syntax(path, self.source(path))
             return analyse(path, self.source(path), self.tools, self.modules)
         except SkippedSource as error:
             return skipped_file(path, shown, error)
@@ -140,6 +165,14 @@ class ProcessState:
             return _broken(path, shown, error)
         self.modules.put_back(facts)
         return FileResult(path, shown, summary=summary)
+
+
+def _bytes(path: Path) -> bytes:
+    """The bytes of a file; one that cannot be read says nothing."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def _broken(path: str, shown: str, error: Exception) -> FileResult:

@@ -22,7 +22,6 @@ from torchlint.engine.project_context import Job, ProjectContext, process_state_
 from torchlint.engine.reporting import Hearing, reported
 from torchlint.engine.workers import Workers
 from torchlint.facts.summary import FileSummary
-from torchlint.project.configurations import SUFFIXES
 from torchlint.project.index import Project
 from torchlint.project.target import unknown_torch
 from torchlint.source.discovery import ProjectFiles, scan_project
@@ -73,8 +72,7 @@ class ProjectRun:
         written = notebook_files(root, known, overlay, are_alone=self._is_alone)
         self.files = (*self.files, *(path for path, held in written.items() if held.notebook in named))
         paths = tuple(sorted(known | written.keys()))
-        configurations = tuple(path for path in self.scan.environment if path.suffix in SUFFIXES)
-        self.context = ProjectContext(root, settings, catalogue, paths, overlay, written, configurations)
+        self.context = ProjectContext(root, settings, catalogue, paths, overlay, written, tuple(self.scan.environment))
         self.checks = {check.name: check for check in process_state_of(self.context).tools.prefilter.checks}
 
     def report(self, narrowing: Narrowing = EVERYTHING) -> Report:

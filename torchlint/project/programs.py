@@ -52,6 +52,7 @@ class Programs:
             if path in summaries
         ]
         self.programs = [self._program(path, entry) for path, entry in entries]
+        self._modes: dict[int, tuple[Program, ModeVerdict]] = {}
 
     def _works(self, path: str, entry: Entry) -> bool:
         """Whether what runs from here trains, or sets the mode that all behind it runs under."""
@@ -92,8 +93,10 @@ class Programs:
         return [one for one in self.reaching(path) if self.mode_of(one).mode in (Mode.OFF, Mode.OPTIONAL)]
 
     def mode_of(self, program: Program) -> ModeVerdict:
-        """The mode that one program sets."""
-        return self._modes[id(program)]
+        """The mode that one program sets: a large project has hundreds, and every finding asks."""
+        if id(program) not in self._modes:
+            self._modes[id(program)] = program, self._worked_out(program)
+        return self._modes[id(program)][1]
 
     def mode_for(self, path: str) -> ModeVerdict:
         """The weakest mode among the programs that reach a file; off when none does."""
@@ -101,11 +104,6 @@ class Programs:
             return ModeVerdict(Mode.OFF)
         verdicts = [self.mode_of(program) for program in self.reaching(path)]
         return min(verdicts, key=lambda verdict: verdict.mode, default=ModeVerdict(Mode.OFF))
-
-    @functools.cached_property
-    def _modes(self) -> dict[int, ModeVerdict]:
-        """The mode of each program: a large project has hundreds, and every finding asks."""
-        return {id(program): self._worked_out(program) for program in self.programs}
 
     def _worked_out(self, program: Program) -> ModeVerdict:
         found = ModeVerdict(Mode.OFF, program=program.path)
