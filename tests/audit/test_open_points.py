@@ -319,6 +319,26 @@ def test_a_state_that_is_loaded_leaves_restarts_open(audited: Audited, load: str
     assert (line.code, line.light) == ("TL313", Light.AMBER)
 
 
+LEFTOVERS = {
+    "a cache": ("import json, os", "rows = json.load(open('c.json')) if os.path.exists('c.json') else None", True),
+    "a cache in a branch": ("import json, os", "if os.path.exists('c.json'): print(json.load(open('c.json')))", True),
+    "a cache that is made": (
+        "import numpy as np\nfrom pathlib import Path",
+        "if not Path('c.npy').exists(): np.save('c.npy', 1)\n    else: print(np.load('c.npy'))",
+        True,
+    ),
+    "a folder that is made": ("import os", "if not os.path.exists('out'): os.makedirs('out')", False),
+}
+
+
+@pytest.mark.parametrize(("first", "load", "is_open"), LEFTOVERS.values(), ids=LEFTOVERS)
+def test_a_file_that_an_earlier_run_may_have_left_is_open(
+    audited: Audited, first: str, load: str, *, is_open: bool
+) -> None:
+    lines = open_lines(audited(program(first=first, load=load))["train.py"], "restarts")
+    assert [line.code for line in lines] == (["TL313"] if is_open else [])
+
+
 def test_restored_generators_close_it(audited: Audited) -> None:
     load = "state = torch.load('a.pt'); net.load_state_dict(state['net']); torch.set_rng_state(state['torch'])"
     assert open_lines(audited(program(load=load))["train.py"], "restarts") == []

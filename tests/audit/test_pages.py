@@ -56,7 +56,7 @@ def test_each_section_of_a_loose_program(audited: Audited) -> None:
         "randomness": Light.GREEN,
     }
     assert page.light is Light.RED
-    assert page.verdict == "4 reasons found why two runs may differ, 3 points left open"
+    assert page.verdict == "4 reasons found why two runs may differ, 4 points left open"
 
 
 def test_seeds_are_told_by_library_with_their_places(audited: Audited) -> None:

@@ -59,7 +59,7 @@ _BY_SUFFIX = {
 @click.option(
     "--min-confidence",
     type=Choice(["high", "medium", "low"]),
-    help="The least confidence reported  [default: medium]",
+    help="The least confidence shown  [default: low; what `check` would not report is amber]",
 )
 @click.option(
     "--config",

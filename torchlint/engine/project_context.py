@@ -57,7 +57,7 @@ class ProjectContext:
     """Unsaved text, by path."""
     written: Mapping[str, NotebookFile]
     """What notebooks write, by path."""
-    environment: tuple[Path, ...] = ()
+    beside: tuple[Path, ...] = ()
     """The files of the project that are no sources: manifests, scripts, configurations."""
 
     def work(self, job: Job) -> FileResult:
@@ -104,22 +104,26 @@ class ProcessState:
             context.root.name,
             self._load,
             context.sources,
-            tuple(path for path in context.environment if path.suffix in SUFFIXES),
+            tuple(path for path in context.beside if path.suffix in SUFFIXES),
         )
 
     @functools.cached_property
     def is_concerned(self) -> bool:
         """Whether the project names torch, or a library that is known: of another one only the syntax is read.
 
-        A name in a comment, or in a manifest, counts as well, and so do rules of the user's own.
+        `torch` counts anywhere, also in a comment or in a manifest, other libraries where they are imported or quoted;
+        rules of the user's own make every project count.
         """
         catalogue, context = self.context.catalogue, self.context
         if context.settings.extensions != Extensions():
             return True
         packages = {*catalogue.names.libraries, *(library.package for library in catalogue.libraries)}
-        packages |= {operator.library for operator in catalogue.operators}
-        named = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(packages)))})\b".encode()).search
-        return any(named(data) for _, data in context.sources()) or any(map(named, map(_bytes, context.environment)))
+        calls = (one.call for operator in catalogue.operators for one in operator.spelling)
+        packages = {name for name in (*packages, *(call.partition(".")[0] for call in calls)) if name}
+        names = "|".join(map(re.escape, sorted(packages - {"torch"})))
+        importing = rf"\b(?:import|from)\s[\w ,.]*\b(?:{names})\b|[\"'](?:{names})[\"'.]"
+        named = re.compile(f"torch(?!lint)|{importing}".encode()).search
+        return any(named(data) for _, data in context.sources()) or any(map(named, map(_bytes, context.beside)))
 
     def source(self, path: str) -> Source:
         shown = self.context.shown(path)

@@ -72,7 +72,9 @@ class ProjectRun:
         written = notebook_files(root, known, overlay, are_alone=self._is_alone)
         self.files = (*self.files, *(path for path, held in written.items() if held.notebook in named))
         paths = tuple(sorted(known | written.keys()))
-        self.context = ProjectContext(root, settings, catalogue, paths, overlay, written, tuple(self.scan.environment))
+        self.context = ProjectContext(
+            root, settings, catalogue, paths, overlay, written, (*self.scan.environment, *self.scan.requirements)
+        )
         self.checks = {check.name: check for check in process_state_of(self.context).tools.prefilter.checks}
 
     def report(self, narrowing: Narrowing = EVERYTHING) -> Report:
