@@ -93,7 +93,7 @@ def _generated(model: nn.Module) -> object:
 
 
 def _guessed(model: nn.Module) -> object:
-    labels = torch.arange(49, device=_device(model)).repeat(_BATCH, 1)
+    labels = torch.arange(_BATCH * 49, device=_device(model)).reshape(_BATCH, 49)
     return model(ramp(_BATCH, _SECOND, like=model), labels, _lengths(model, _SECOND))
 
 
