@@ -12,8 +12,10 @@ A call that builds one of these models counts as a use of all that the model hol
 [TL210](rules/TL210-mode-never-enabled.md), and on the page of `torchlint audit`. No rule of operators reports it at
 that call. Each model was built with random weights and run once, forward and backward, in training. What hangs on the
 values of data, such as indices that repeat, is not seen where a model ran without values. A name such as `deit_` stands
-for all models that begin so; the one in brackets was run.
+for all models that begin so, `vit-` for those that `from_pretrained` is asked for; the one in brackets was run.
+A class is listed as its defaults build it, and stands for `from_pretrained` and `from_config` as well.
 """
+_SHORT = 24
 
 
 def model_tables() -> str:
@@ -24,11 +26,7 @@ def model_tables() -> str:
 
 def _of_library(known: ModelFile) -> str:
     rows = [
-        (
-            ", ".join(f"[{one}](#{one})" for one in holding.operators),
-            "yes" if holding.draws else "no",
-            _builders(holding),
-        )
+        (_operators(holding), "yes" if holding.draws else "no", _folded(_builders(holding)))
         for holding in known.holding
     ]
     title = f"### {known.package} {known.release}, on torch {known.torch}"
@@ -36,10 +34,18 @@ def _of_library(known: ModelFile) -> str:
 
 
 def _operators(holding: Holding) -> str:
-    return ", ".join(f"[{one}](#{one})" for one in holding.operators)
+    return ", ".join(f"[{one}](#{one})" for one in holding.operators) or "none"
 
 
-def _builders(holding: Holding) -> str:
+def _folded(builders: list[str]) -> str:
+    """Long lists open with a click."""
+    listed = ", ".join(builders)
+    if len(builders) <= _SHORT:
+        return listed
+    return f"<details><summary>{len(builders)} models</summary>{listed}</details>"
+
+
+def _builders(holding: Holding) -> list[str]:
     """Without the longer names of what stands in the table anyway."""
     last = {call.rpartition(".")[2]: call for call in sorted(holding.calls, key=len, reverse=True)}
     named = [f"`{call}`" for call in sorted(last.values())]
@@ -48,4 +54,4 @@ def _builders(holding: Holding) -> str:
         for family, chosen in holding.models.items()
         if family not in last
     ]
-    return ", ".join(named + families)
+    return named + families

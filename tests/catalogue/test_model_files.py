@@ -47,3 +47,41 @@ def test_the_longest_beginning_decides() -> None:
     assert known.held_by("lib.make", "resnets") is None
     assert known.held_by("lib.make", None) is None
     assert known.held_by("lib.other", "resnet50") is None
+
+
+def test_the_last_part_of_a_checkpoint_decides() -> None:
+    kind = Holding(
+        operators=("convolution",), draws=False, convolutions=True, calls=("lib.Net",), models={"vit-": "Net"}
+    )
+    whole = Holding(operators=("cublas_gemm",), draws=False, convolutions=False, models={"gpt2": "Words"})
+    known = ModelFile(
+        package="lib",
+        release="1.0",
+        torch="2.13.0",
+        makers=("lib.Auto.from_pretrained",),
+        namespaces=("lib.models",),
+        methods=("from_pretrained",),
+        holding=(kind, whole),
+    )
+    assert known.held_by("lib.Auto.from_pretrained", "somebody/ViT-base") == ("convolution",)
+    assert known.held_by("lib.Auto.from_pretrained", "somebody/gpt2-medium") == ("cublas_gemm",)
+    assert known.held_by("lib.Auto.from_pretrained", "vit-base/others") is None
+    assert known.held_by("lib.Auto.from_pretrained", "somebody/vitamin") is None
+    assert known.held_by("lib.Auto.from_pretrained", "somebody/gpt2x") is None
+
+
+def test_a_class_builds_by_its_methods_and_goes_by_its_long_name() -> None:
+    kind = Holding(operators=("convolution",), draws=False, convolutions=True, calls=("lib.Net",))
+    known = ModelFile(
+        package="lib",
+        release="1.0",
+        torch="2.13.0",
+        namespaces=("lib.models",),
+        methods=("from_pretrained",),
+        holding=(kind,),
+    )
+    assert known.held_by("lib.Net.from_pretrained", None) == ("convolution",)
+    assert known.held_by("lib.models.net.Net", None) == ("convolution",)
+    assert known.held_by("lib.models.net.Net.from_pretrained", None) == ("convolution",)
+    assert known.held_by("lib.Net.load_config", None) is None
+    assert known.held_by("lib.other.Net", None) is None

@@ -6,15 +6,24 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 
 from tests.models.measuring import Held
 from tests.models.subjects import Subject
 from tests.models.table import FOLDER, LIBRARIES, Library, written
+
+_SECONDS = 40
+"""Of the processor, of all its cores together: no model needs half as much, or else hundreds of times."""
+
+
+class TooSlowError(BaseException):
+    """A model that would take too long. Nothing else that handles errors is to handle it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,8 +43,9 @@ def measure_library(library: Library) -> None:
     found: dict[Held, list[Subject]] = {}
     for subject in library.subjects():
         try:
-            found.setdefault(subject.held(), []).append(subject)
-        except Exception as error:  # noqa: BLE001 - one of hundreds
+            with _limited():
+                found.setdefault(subject.held(), []).append(subject)
+        except (Exception, TooSlowError) as error:  # noqa: BLE001 - one of hundreds
             first = str(error).partition("\n")[0]
             sys.stderr.write(f"{library.package}: {subject.label}: {type(error).__name__}: {first}\n")
     count = sum(map(len, found.values()))
@@ -43,6 +53,21 @@ def measure_library(library: Library) -> None:
     release = torch.__version__.partition("+")[0]
     library.file.write_text(written(library, release, found), encoding="utf-8", newline="\n")
     sys.stdout.write(f"{library.package} {library.release}: {count} builders measured\n")
+
+
+@contextlib.contextmanager
+def _limited() -> Iterator[None]:
+    previous = signal.signal(signal.SIGPROF, _stop)
+    signal.setitimer(signal.ITIMER_PROF, _SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
+
+
+def _stop(*_: object) -> None:
+    raise TooSlowError(f"more than {_SECONDS} s")
 
 
 if __name__ == "__main__":

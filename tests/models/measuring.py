@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import warnings
 from collections.abc import Callable, Iterator
@@ -62,6 +63,10 @@ class _Seen:
     """Ids of operators whose conditions a call met."""
 
 
+class UnreachedError(Exception):
+    """A part of a model that did not run, so that nobody knows what it holds."""
+
+
 class _Recorder(PlainMode):
     """Compares each call with the entries of the registry that list its name."""
 
@@ -81,9 +86,14 @@ class _Recorder(PlainMode):
             and entry.direction in ("both", "backward" if self._is_backward else "forward")
         ]
         if entries:
-            event = _event(name, arguments_by_name(func, args, kwargs or {}), is_backward=self._is_backward)
+            arguments = arguments_by_name(func, args, kwargs or {})
+            event = _event(name, arguments, is_backward=self._is_backward)
             self._seen.met |= {
-                entry.id for entry in entries if not only_reads(entry, event) and condition_of(entry, event).is_met
+                entry.id
+                for entry in entries
+                if _is_so_called(entry.id, arguments)
+                and not only_reads(entry, event)
+                and condition_of(entry, event).is_met
             }
         return func(*args, **(kwargs or {}))
 
@@ -98,6 +108,17 @@ class _Attention(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
         self.is_seen = self.is_seen or func is nn.functional.scaled_dot_product_attention
         return func(*args, **(kwargs or {}))
+
+
+def _is_so_called(identity: str, arguments: dict[str, Any]) -> bool:
+    """Whether a call has the word that an entry asks for: `scatter_reduce` with "sum" is not the one with "amax"."""
+    wanted = [condition for spelling in load_catalogue().operator(identity).spelling for condition in spelling.where]
+    words = [
+        (arguments[one.argument], one.equals)
+        for one in wanted
+        if one.equals and isinstance(arguments.get(one.argument), str)
+    ]
+    return not words or any(word in equals for word, equals in words)
 
 
 def _event(name: str, arguments: dict[str, Any], *, is_backward: bool) -> Event:
@@ -145,13 +166,35 @@ def measure(model: nn.Module, run: Callable[[nn.Module], object]) -> Held:
     seen = _Seen()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with _Attention() as attention, _Recorder(seen, is_backward=False):
+        with _Attention() as attention, _Recorder(seen, is_backward=False), _called_layers() as called:
             answer = run(model)
         answers = [tensor for _, tensor in tensors_in(answer) if tensor.requires_grad]
         with _Recorder(seen, is_backward=True):
             sum(one.float().sum() for one in answers).backward()  # type: ignore[union-attr]
+    _require_all_layers(model, called)
     begun = {one for one in seen.met if _has_begun(one, seen.forward)} | ({_ATTENTION} if attention.is_seen else set())
     return Held(tuple(sorted(begun | set(_by_layers(model)))), any(map(_may_draw, seen.forward)))
+
+
+@contextlib.contextmanager
+def _called_layers() -> Iterator[set[type[nn.Module]]]:
+    """The classes of the layers that are called meanwhile."""
+    called: set[type[nn.Module]] = set()
+    hook = nn.modules.module.register_module_forward_pre_hook(lambda layer, _: called.add(type(layer)))
+    try:
+        yield called
+    finally:
+        hook.remove()
+
+
+def _require_all_layers(model: nn.Module, called: set[type[nn.Module]]) -> None:
+    """Of torch's own layers that hold weights, one of each class was called, or got a gradient."""
+    layers = [layer for layer in model.modules() if type(layer) in vars(nn).values()]
+    held = {type(layer) for layer in layers if list(layer.parameters(recurse=False))}
+    reached = {type(layer) for layer in layers if any(one.grad is not None for one in layer.parameters(recurse=False))}
+    unreached = sorted(kind.__name__ for kind in held - reached - called)
+    if unreached:
+        raise UnreachedError(f"no {' or '.join(unreached)} ran")
 
 
 def _has_begun(identity: str, forward: set[str]) -> bool:

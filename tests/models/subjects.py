@@ -13,9 +13,9 @@ from tests.models.measuring import Held, measure
 
 
 def ramp(*shape: int, like: nn.Module) -> torch.Tensor:
-    """An input that is not drawn, on the device of a model."""
-    device = next(like.parameters()).device
-    return torch.linspace(0, 1, math.prod(shape), device=device).reshape(shape)
+    """An input that is not drawn, on the device of a model, and of its type."""
+    first = next(like.parameters())
+    return torch.linspace(0, 1, math.prod(shape), device=first.device).reshape(shape).to(first.dtype)
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,26 @@ class Subject:
     """It only runs on the CPU: what it does hangs on the values of its tensors."""
     measured: str = ""
     """The model of the family that was run, where not all are."""
+    otherwise: tuple[Subject, ...] = ()
+    """How else it may be built and run, where the first way fails."""
 
     @property
     def label(self) -> str:
         return self.measured or self.calls[0]
 
     def held(self) -> Held:
-        """As a run on the device "meta" shows, which computes nothing, or else one on the CPU."""
-        for make in () if self.needs_values else (self._without_values, self._emptied):
+        """As the first way shows that does not fail; where all do, the first error says why."""
+        errors: list[Exception] = []
+        for one in (self, *self.otherwise):
+            try:
+                return one._measured()
+            except Exception as error:  # noqa: BLE001 - whatever a library raises for an input of another shape
+                errors.append(error)
+        raise errors[0]
+
+    def _measured(self) -> Held:
+        """On the device "meta", which computes nothing, or else on the CPU."""
+        for make in () if self.needs_values else (self._without_values, self._in_half, self._emptied):
             try:
                 return measure(make(), self.run)
             except (NotImplementedError, RuntimeError):
@@ -49,6 +61,10 @@ class Subject:
     def _without_values(self) -> nn.Module:
         with torch.device("meta"):
             return self.make()
+
+    def _in_half(self) -> nn.Module:
+        """Products of many matrices in groups ask for it there."""
+        return self._without_values().to(torch.bfloat16)
 
     def _emptied(self) -> nn.Module:
         return self.make().to("meta")

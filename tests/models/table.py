@@ -25,6 +25,7 @@ class Library:
     makers: tuple[str, ...] = ()
     argument: str = ""
     namespaces: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
 
     @property
     def release(self) -> str:
@@ -39,6 +40,17 @@ class Library:
         return found
 
 
+_PRETRAINED = ("from_pretrained", "from_config", "_from_config")
+_TASKS = (
+    "",
+    *("ForAudioClassification", "ForCTC", "ForCausalLM", "ForDepthEstimation", "ForImageClassification"),
+    *("ForImageSegmentation", "ForImageTextToText", "ForInstanceSegmentation", "ForMaskedImageModeling"),
+    *("ForMaskedLM", "ForMultipleChoice", "ForNextSentencePrediction", "ForObjectDetection", "ForPreTraining"),
+    *("ForQuestionAnswering", "ForSemanticSegmentation", "ForSeq2SeqLM", "ForSequenceClassification"),
+    *("ForSpeechSeq2Seq", "ForTokenClassification", "ForUniversalSegmentation", "ForVideoClassification"),
+    *("ForZeroShotImageClassification", "ForZeroShotObjectDetection"),
+)
+"""What else than its body `transformers.AutoModel...` brings of a model."""
 LIBRARIES = (
     Library("torchvision", "torchvision", ("torchvision.models.get_model",), "name"),
     Library("timm", "timm", ("timm.create_model", "timm.models.create_model"), "model_name", ("timm.models",)),
@@ -48,6 +60,18 @@ LIBRARIES = (
         ("segmentation_models_pytorch.create_model",),
         "arch",
     ),
+    Library(
+        "transformers",
+        "transformers",
+        tuple(f"transformers.AutoModel{task}.from_pretrained" for task in _TASKS),
+        "pretrained_model_name_or_path",
+        ("transformers.models",),
+        _PRETRAINED,
+    ),
+    Library("diffusers", "diffusers", namespaces=("diffusers.models",), methods=_PRETRAINED),
+    Library("torch_geometric", "torch-geometric"),
+    Library("torchaudio", "torchaudio"),
+    Library("monai", "monai"),
 )
 
 
@@ -63,6 +87,7 @@ def written(library: Library, torch: str, measured: Mapping[Held, Iterable[Subje
     ]
     lines += [f"makers = {json.dumps(library.makers)}"] if library.makers else []
     lines += [f"argument = {json.dumps(library.argument)}"] if library.argument else []
+    lines += [f"methods = {json.dumps(library.methods)}"] if library.methods else []
     lines += [f"namespaces = {json.dumps(library.namespaces)}"] if library.namespaces else []
     for held in sorted(measured, key=lambda held: (held.operators, held.draws)):
         lines += ["", "[[holding]]", *_holding(held, list(measured[held]))]

@@ -165,7 +165,7 @@ def _context(facts: FileFacts, watch: Watch) -> Iterator[OperatorCall]:
 
     A model of a library reaches all that it holds, reported elsewhere or not.
     """
-    names = (name for name in facts.calls.names if any(True for _ in watch.context_of(name)))
+    names = (name for name in facts.calls.names if argument_naming_model(name) or any(watch.context_of(name)))
     for site in facts.calls.find(names=names, words=("",)):
         function = site.node.func
         called = facts.names(function.value if isinstance(function, ast.Subscript) else function, site.scope).only
