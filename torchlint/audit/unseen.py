@@ -29,7 +29,7 @@ def _cuts(material: Material) -> Iterator[str]:
     files = counted(len(material.program.files), "file")
     yield (
         f"Calls are followed by name, through {files}. What is built at run time "
-        "(`getattr`, registries, configuration files, factories such as `timm.create_model`) is not followed."
+        "(`getattr`, registries, configuration files, models of libraries that were not measured) is not followed."
     )
     yield "A device, element type or shape that is decided at run time is assumed to be the usual one."
     if material.program.entry.kind is EntryKind.NOTEBOOK:
