@@ -11,6 +11,9 @@ from torch import nn
 
 from tests.models.measuring import Held, measure
 
+_MOST = 500_000_000
+"""Parameters of a model that is run with values: a limit of time would leave out others on each machine."""
+
 
 def ramp(*shape: int, like: nn.Module) -> torch.Tensor:
     """An input that is not drawn, on the device of a model, and of its type."""
@@ -56,7 +59,10 @@ class Subject:
                 return measure(make(), self.run)
             except (NotImplementedError, RuntimeError):
                 continue
-        return measure(self.make(), self.run)
+        model = self.make()
+        if sum(one.numel() for one in model.parameters()) > _MOST:
+            raise LookupError(f"more than {_MOST:,} parameters")
+        return measure(model, self.run)
 
     def _without_values(self) -> nn.Module:
         with torch.device("meta"):
