@@ -23,7 +23,7 @@ def facts_of(data: bytes, path: str, modules: ModuleIndex | None = None) -> File
     """What torchlint knows of one file, which is its whole project unless others are named."""
     modules = modules or ModuleIndex((), "root", lambda *_: None)
     source = source_from_bytes(data, path, notebook=False)
-    return FileFacts.read(path, source, parse_python(source), _names(), modules)
+    return FileFacts.read(path, source, parse_python(source), _names(), modules.asked_by(path))
 
 
 def facts_of_program(program: str) -> FileFacts:

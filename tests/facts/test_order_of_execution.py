@@ -31,7 +31,7 @@ class Program:
     def __init__(self, text: str) -> None:
         source = source_from_bytes(textwrap.dedent(text).encode(), "program.py", notebook=False)
         modules = ModuleIndex((), "root", lambda *_: None)
-        self.facts = FileFacts.read("program.py", source, parse_python(source), names(), modules)
+        self.facts = FileFacts.read("program.py", source, parse_python(source), names(), modules.asked_by("program.py"))
         calls = (site for site in self.facts.symbols.calls if isinstance(site.node.func, ast.Name))
         self.statements = {ast.unparse(site.node.func): site.statement for site in calls}
 

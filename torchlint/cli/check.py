@@ -112,6 +112,7 @@ class CheckCommand(OptionalValues):
     is_flag=True,
     help="Also report, as notes, what the pages of `torchlint audit` leave open for the programs among the files.",
 )
+@click.option("--watch", is_flag=True, help="Check again after each save, until Ctrl-C.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("--fail-on-skipped", is_flag=True, help="Exit with 1 if a file or a cell was not checked.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule instead of listing them.")
@@ -147,6 +148,10 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
         return session.show_settings()
     if options["show_files"]:
         return session.show_files()
+    if options["watch"]:
+        from torchlint.cli.watching import watch
+
+        return watch(session)
     return session.check()
 
 
@@ -162,8 +167,11 @@ def _refuse_contradictions(options: dict[str, Any], paths: tuple[Path, ...]) -> 
         raise click.UsageError("--add-ignore writes into files, not to standard output")
     if options["add_ignore"] and not options["add_ignore"].isprintable():
         raise click.UsageError("--add-ignore: a reason is one line of text")
-    if options["open"] and Path("-") in paths:
-        raise click.UsageError("--open reads files, not standard input")
+    for option in ("open", "watch"):
+        if options[option] and Path("-") in paths:
+            raise click.UsageError(f"--{option} reads files, not standard input")
+    if options["watch"] and options["add_ignore"] is not None:
+        raise click.UsageError("--watch and --add-ignore exclude each other")
 
 
 def _shown(options: dict[str, Any]) -> Shown:

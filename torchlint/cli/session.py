@@ -31,6 +31,7 @@ from torchlint.report.sources import Sources
 if TYPE_CHECKING:
     from torchlint.api import CheckOptions
     from torchlint.catalogue import Rule
+    from torchlint.engine.kept_results import KeptResults
 
 STDIN = Path("-")
 NAMELESS = Path("<stdin>")
@@ -55,6 +56,20 @@ class Session:
     since: str | None = None
     add_ignore: str | None = None
     open: bool = False
+    kept: KeptResults | None = None
+    """What earlier checks of this process know."""
+
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """The files that each check writes."""
+        output = () if self.shown.output is None else (self.shown.output,)
+        return (*output, *(path for _, path in self.shown.also))
+
+    def folders(self) -> list[Path]:
+        """The folders of the projects that the paths belong to."""
+        from torchlint import api
+
+        return [root.settings.root for root in api.list_roots(self._places()[0], self._options(None))]
 
     def check(self) -> int:
         """Check, print, and return the exit code."""
@@ -111,6 +126,7 @@ class Session:
             baseline=self.baseline,
             since=self.since,
             progress=progress,
+            kept=self.kept,
         )
 
     def _run(self, paths: tuple[Path, ...], contents: Mapping[Path, bytes]) -> Report:

@@ -80,6 +80,8 @@ class FileResult:
     notes: tuple[Note, ...] = ()
     internal_errors: tuple[InternalError, ...] = ()
     summary: FileSummary | None = None
+    consulted: tuple[str, ...] = ()
+    """The other files that it hangs on: while these and the file stay as they are, so does what it says."""
 
     @property
     def is_skipped(self) -> bool:
@@ -111,7 +113,7 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
     problems = [_unreadable_cell(path, source, problem) for problem in source.problems]
     notes = tuple(Skipped(reason, source.path, cell) for cell, reason in source.skipped)
     try:
-        facts = modules.take(path) or read_facts(path, source, tools, modules)
+        facts = modules.take(path) or read_facts(path, source, tools, modules.asked_by(path))
     except SkippedSource as error:
         return skipped_file(path, source.path, error)
     except UnreadableSource as error:
@@ -132,6 +134,7 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
         notes=notes,
         internal_errors=tuple(errors),
         summary=summary,
+        consulted=modules.consulted_by(path),
     )
     modules.put_back(facts)
     return result

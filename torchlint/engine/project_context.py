@@ -137,7 +137,7 @@ class ProcessState:
 
     def _load(self, path: str, modules: ModuleIndex) -> FileFacts | None:
         try:
-            return read_facts(path, self.source(path), self.tools, modules)
+            return read_facts(path, self.source(path), self.tools, modules.asked_by(path))
         except (UnreadableSource, RecursionError):
             return None  # the file's own check says so
 
@@ -161,14 +161,15 @@ class ProcessState:
     def summary(self, path: str) -> FileResult:
         shown = self.context.shown(path)
         try:
-            facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, self.modules)
+            modules = self.modules.asked_by(path)
+            facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, modules)
             summary = summary_of(facts, self.tools, is_notebook=is_notebook(path))
         except (UnreadableSource, RecursionError):
             return FileResult(path, shown)  # not asked about, and nothing to learn from it
         except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either
             return _broken(path, shown, error)
         self.modules.put_back(facts)
-        return FileResult(path, shown, summary=summary)
+        return FileResult(path, shown, summary=summary, consulted=self.modules.consulted_by(path))
 
 
 def _bytes(path: Path) -> bytes:

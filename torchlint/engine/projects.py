@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from torchlint.catalogue import Catalogue
 from torchlint.checks.framework.registration import all_program_checks
@@ -26,6 +27,9 @@ from torchlint.project.index import Project
 from torchlint.project.target import unknown_torch
 from torchlint.source.discovery import ProjectFiles, scan_project
 
+if TYPE_CHECKING:
+    from torchlint.engine.kept_results import Keeper, KeptResults
+
 _MOST_FILES = 50_000
 """Above this, program-wide facts cost more than they tell."""
 
@@ -36,6 +40,8 @@ class Execution:
 
     jobs: int | None = None
     progress: Callable[[], None] = lambda: None
+    kept: KeptResults | None = None
+    """What an earlier run of this process knows."""
 
 
 class ProjectRun:
@@ -60,6 +66,7 @@ class ProjectRun:
         self.settings = settings
         self.catalogue = catalogue
         self.execution = execution or Execution()
+        self._keeper: Keeper | None = None
         self._errors_beside: list[InternalError] = []
         """From files that were read only for what their project asks."""
         self._is_alone = alone_in is not None
@@ -117,6 +124,18 @@ class ProjectRun:
         )
 
     def _analysed(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
+        if self.execution.kept is None:
+            yield from self._done(jobs)
+            return
+        keeper = self._keeper = self._keeper or self.execution.kept.of(self.context)
+        known = dict(keeper.known(jobs))
+        yield from known.values()
+        of_path = {job.path: job for job in jobs if job not in known}
+        for result in self._done(list(of_path.values())):
+            keeper.keep(of_path[result.path], result)
+            yield result
+
+    def _done(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
         return Workers(self.context.work, self.context.on_death, jobs=self.execution.jobs).map(jobs)
 
     def project(self, results: Sequence[FileResult] = ()) -> Project:

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from torchlint.adoption.baseline import Baseline, baseline_of, refuse_shared
 from torchlint.adoption.changed_lines import Changes
@@ -24,6 +25,9 @@ from torchlint.project.roots import Roots, holds_installed
 from torchlint.project.shown import shown_path
 from torchlint.source.discovery import discover
 from torchlint.source.exclusion import covers_any_part
+
+if TYPE_CHECKING:
+    from torchlint.engine.kept_results import KeptResults
 
 Progress = Callable[[int, int], None]
 """Called with the number of files done and the number of all files."""
@@ -45,6 +49,8 @@ class RunOptions:
     since: str | None = None
     """Leave out what stands on lines that have not changed since this git revision."""
     progress: Progress | None = None
+    kept: KeptResults | None = None
+    """What earlier runs of this process know; None keeps nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +228,12 @@ def project_runs(
         is_whole = settings.root.resolve() in selection.whole
         kind = IsolatedRun if _are_alone(settings) else ProjectRun
         yield kind(
-            settings, catalogue, files, contents or {}, execution=Execution(options.jobs, progress), is_whole=is_whole
+            settings,
+            catalogue,
+            files,
+            contents or {},
+            execution=Execution(options.jobs, progress, options.kept),
+            is_whole=is_whole,
         )
 
 

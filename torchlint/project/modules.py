@@ -40,16 +40,25 @@ class ModuleIndex:
         self._sources = sources
         self._configured = ConfiguredClasses(configurations)
         self._facts: dict[str, FileFacts | None] = {}
+        self._consulted: dict[str, set[str]] = {}
         self._whole: dict[str, int] = {}
         self._located: dict[tuple[str, str, bool], tuple[str, ...]] = {}
         self._matched: dict[tuple[str, str], tuple[str, ...]] = {}
         self._first_names = {part.removesuffix(".py") for path in self.paths for part in path.split("/")}
         self._first_names |= {self._root_package} if self._root_package else set()
 
-    def find(self, target: ImportTarget, importer: str) -> FileFacts | None:
-        """The project file that `target.module` names when `importer` imports it."""
-        located = self.locate(target, importer)
-        return None if located is None else self.at(located)
+    def asked_by(self, path: str) -> AskedModules:
+        """The same modules, where it is remembered which of them a file reads."""
+        return AskedModules(self, self._consulted.setdefault(path, set()))
+
+    def consulted_by(self, path: str) -> tuple[str, ...]:
+        """The files whose text what a file says hangs on, beside its own: those it read, and those that these read."""
+        found, waiting = {path}, [path]
+        while waiting:
+            new = self._consulted.get(waiting.pop(), set()) - found
+            found |= new
+            waiting += new
+        return tuple(sorted(found - {path}))
 
     def at(self, path: str) -> FileFacts | None:
         """The facts of a project file as other files may ask them: what its module binds."""
@@ -74,11 +83,6 @@ class ModuleIndex:
             facts = self.take(next(iter(self._whole)))
             if facts is not None:
                 facts.shrink()
-
-    def submodule(self, package: str, name: str) -> FileFacts | None:
-        """The module `name` in the folder of `package`, the path of an `__init__.py`."""
-        located = self.locate_submodule(package, name)
-        return None if located is None else self.at(located)
 
     def locate_submodule(self, package: str, name: str) -> str | None:
         """The path of that module, without reading it."""
@@ -126,7 +130,7 @@ class ModuleIndex:
         else:
             bases = [*([folder] if from_notebook else []), *self._search_path(folder)]
             # A script in a package is run from its own folder, too; elsewhere a bare name is mostly a library's.
-            is_own = first not in sys.stdlib_module_names and ("." in module or folder in self._folders.scripts)
+            is_own = first not in sys.stdlib_module_names and ("." in module or folder in self.folders.scripts)
             found = [self._module_file(base, module) for base in [*bases, *([folder] if is_own else [])]]
         yield from (path for path in found if path is not None)
 
@@ -138,10 +142,11 @@ class ModuleIndex:
         yield top
         yield ""
         yield "src"
-        yield from (added.folder for added in self._folders.added if added.is_seen_from(folder))
+        yield from (added.folder for added in self.folders.added if added.is_seen_from(folder))
 
     @functools.cached_property
-    def _folders(self) -> Folders:
+    def folders(self) -> Folders:
+        """Where programs start, and which folders they add to the search path."""
         return folders_in(self._sources(), self.paths)
 
     def _module_file(self, folder: str, module: str) -> str | None:
@@ -151,6 +156,28 @@ class ModuleIndex:
             if candidate in self.paths:
                 return candidate
         return None
+
+
+class AskedModules:
+    """The modules of a project as one file asks for them: each file that is read for it goes into `read`."""
+
+    def __init__(self, index: ModuleIndex, read: set[str]) -> None:
+        self._index = index
+        self._read = read
+        self.locate, self.locate_submodule = index.locate, index.locate_submodule
+        self.matching, self.configured = index.matching, index.configured
+
+    def at(self, path: str) -> FileFacts | None:
+        self._read.add(path)
+        return self._index.at(path)
+
+    def find(self, target: ImportTarget, importer: str) -> FileFacts | None:
+        located = self.locate(target, importer)
+        return None if located is None else self.at(located)
+
+    def submodule(self, package: str, name: str) -> FileFacts | None:
+        located = self.locate_submodule(package, name)
+        return None if located is None else self.at(located)
 
 
 def _dotted(path: str, base: str) -> str:

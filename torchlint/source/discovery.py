@@ -59,6 +59,7 @@ _MANIFESTS = re.compile(
         )
     )
 )
+_TELLING = (".py", ".ipynb", ".toml", ".json")
 PROJECT_MARKS = frozenset({".git", ".hg", BASELINE_FILE})
 """Where a project surely begins: a baseline was written where the root was, so there it stays."""
 _RECORD = re.compile(r".*\.dist-info|.*-.*\.egg-info")
@@ -280,6 +281,11 @@ def holds_packages(names: Collection[str]) -> bool:
     """
     is_installed = any(name.endswith("-info") and _RECORD.fullmatch(name) for name in names)
     return is_installed and not any(name in PROJECT_MARKS or is_manifest(name) for name in names)
+
+
+def tells_facts(name: str) -> bool:
+    """Whether what a project is said may change with a file of this name: a source, a manifest, a configuration."""
+    return name.lower().endswith(_TELLING) or is_manifest(name) or _ENVIRONMENT.match(name) is not None
 
 
 def is_manifest(name: str) -> bool:

@@ -1,0 +1,89 @@
+"""`torchlint check --watch`: the answer again after each save, with what the files said before."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import gc
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchlint.cli import exits
+from torchlint.cli.printing import say, say_error
+from torchlint.errors import ConfigError, TorchlintError
+from torchlint.source.discovery import tells_facts
+from torchlint.source.exclusion import NOT_PROJECT
+
+if TYPE_CHECKING:
+    from torchlint.cli.session import Session
+
+_MOMENT = 200
+"""Milliseconds from one look to the next."""
+_CLEAR = "\x1b[2J\x1b[H"
+_ENDS = "Ctrl-C ends it"
+
+
+def watch(session: Session) -> int:
+    """Check, and check again whenever a file that tells facts changes. Raises ConfigError without watchfiles."""
+    changes = _watching()
+    from torchlint.engine.kept_results import KeptResults
+
+    gc.enable()  # this process stays
+    session = dataclasses.replace(session, kept=KeptResults())
+    written, folders = {path.absolute() for path in session.written}, session.folders()
+    code = exits.CLEAN
+    with contextlib.suppress(KeyboardInterrupt):
+        for changed in changes(folders, lambda path: Path(path) not in written and _counts(Path(path), folders)):
+            code = _again(session, changed, code)
+    return code
+
+
+def _again(session: Session, changed: list[str], code: int) -> int:
+    """Check, the first time without a change; the exit code stays where a configuration is being written."""
+    from torchlint.catalogue import load_catalogue
+
+    if any(path.endswith(".toml") for path in changed):
+        load_catalogue.cache_clear()  # rules of the user's own
+    if changed and sys.stdout.isatty():
+        sys.stdout.write(_CLEAR)
+    try:
+        code = session.check()
+    except TorchlintError as error:
+        say_error(str(error))
+    say(f"checked again after {_named(changed)}: {_ENDS}" if changed else f"watching: {_ENDS}")
+    return code
+
+
+def _watching() -> Callable[[Iterable[Path], Callable[[str], bool]], Iterator[list[str]]]:
+    """What yields the paths that changed, a list for each moment; an empty one first, when it begins to look."""
+    try:
+        import watchfiles
+    except ImportError as error:
+        raise ConfigError(f"--watch needs watchfiles: pip install 'torchlint[watch]' ({error})") from None
+
+    def changes(folders: Iterable[Path], counts: Callable[[str], bool]) -> Iterator[list[str]]:
+        moments = watchfiles.watch(
+            *folders, watch_filter=lambda _, path: counts(path), rust_timeout=_MOMENT, yield_on_timeout=True
+        )
+        try:
+            for index, found in enumerate(moments):
+                if found or index == 0:
+                    yield sorted(path for _, path in found)
+        except OSError as error:
+            raise ConfigError(f"--watch: {error}") from None
+
+    return changes
+
+
+def _counts(path: Path, folders: Iterable[Path]) -> bool:
+    """Whether a file tells facts, and lies where a project's own files lie."""
+    root = next((folder for folder in folders if folder in path.parents), None)
+    return root is not None and tells_facts(path.name) and NOT_PROJECT.isdisjoint(path.relative_to(root).parts)
+
+
+def _named(changed: list[str]) -> str:
+    """`train.py`, or `train.py and 2 more`."""
+    more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+    return f"{Path(changed[0]).name}{more}"
