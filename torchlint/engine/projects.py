@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ from torchlint.source.discovery import ProjectFiles, scan_project
 if TYPE_CHECKING:
     from torchlint.engine.kept_results import Keeper, KeptResults
 
+_TIMES_MORE, _MANY_BESIDE = 10, 100
+"""A check that reads so many times its own files, and so many, says so."""
 _MOST_FILES = 50_000
 """Above this, program-wide facts cost more than they tell."""
 
@@ -67,6 +70,8 @@ class ProjectRun:
         self.catalogue = catalogue
         self.execution = execution or Execution()
         self._keeper: Keeper | None = None
+        self._beside = 0
+        """Files that were read though nobody asked for them."""
         self._errors_beside: list[InternalError] = []
         """From files that were read only for what their project asks."""
         self._is_alone = alone_in is not None
@@ -87,7 +92,17 @@ class ProjectRun:
     def report(self, narrowing: Narrowing = EVERYTHING) -> Report:
         """Analyse, judge, suppress, narrow down and sort."""
         results = self.results(self.files)
-        return self.judged(results, self.project(results), narrowing)
+        report = self.judged(results, self.project(results), narrowing)
+        return dataclasses.replace(report, notes=(*report.notes, *self._read_beside()))
+
+    def _read_beside(self) -> Iterator[Note]:
+        """Where a check of few files read many."""
+        if self._beside > max(_MANY_BESIDE, _TIMES_MORE * len(self.files)):
+            checked = f"{len(self.files)} file{'' if len(self.files) == 1 else 's'}"
+            yield Note(
+                f"to check {checked}, {self._beside:,} more were read under {self.root}: findings hang on the whole "
+                "project (`--isolated-facts` reads none)"
+            )
 
     def results(self, paths: Sequence[str]) -> list[FileResult]:
         """What these files of the project say by themselves, sorted by path."""
@@ -147,6 +162,7 @@ class ProjectRun:
                 return known
             asked = {result.path for result in results}
             others = [Job(path, summary_only=True) for path in self.context.paths if path not in asked]
+            self._beside = len(others)
             read = list(self._analysed(others))
             self._errors_beside += [error for result in read for error in result.internal_errors]
             found = {result.path: result.summary for result in read if result.summary is not None}
