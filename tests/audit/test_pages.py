@@ -406,3 +406,20 @@ def test_a_generator_is_seeded_drawn_from_or_left_to_workers(
 ) -> None:
     found = line(audited(project)["train.py"], "seeds", label)
     assert (found.light, words in found.text) == (light, True)
+
+
+PROGRAMS_IN_DOUBT = {
+    "draws alone": "import torch\n\nif __name__ == '__main__':\n    print(torch.rand(3))\n",
+    "a mode that is off": _UNSEEN.replace("import zoo\n", "").replace(
+        "zoo.create('small')", "torch.nn.Conv2d(3, 4, 3)"
+    ),
+    "a model out of sight": _UNSEEN,
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS_IN_DOUBT.values(), ids=PROGRAMS_IN_DOUBT)
+def test_each_open_line_says_what_closes_it(program: str, audited: Audited) -> None:
+    page = audited({"train.py": program})["train.py"]
+    lines = [line for section in page.sections for line in section.lines if line.light]
+    assert lines
+    assert [line.label for line in lines if not line.advice] == []

@@ -21,7 +21,7 @@ from torchlint.project.options import why_never
 _UNSEEDED = "TL301"
 CODES = frozenset({_UNSEEDED, "TL302", "TL303", "TL305", "TL311"})
 _NAMES = {"torch": "torch", "numpy": "numpy.random", "random": "random"}
-_SEEDING = {"torch": "torch.manual_seed(0)", "numpy.random": "numpy.random.seed(0)", "random": "random.seed(0)"}
+_SEEDING = {"torch": "torch.manual_seed(0)", "numpy": "numpy.random.seed(0)", "random": "random.seed(0)"}
 _SAID = {Light.RED: "not seeded", Light.AMBER: "perhaps not seeded", Light.GREEN: "seeded"}
 _CUDA = "torch.cuda"
 
@@ -50,6 +50,10 @@ def _headline(lines: Sequence[Line]) -> str:
     return "no draw seen"
 
 
+def seeding_advice(generator: str) -> str:
+    return f"Seed it at the start, before the first draw: `{_SEEDING[generator]}`."
+
+
 class _Generators:
     """One line for each generator."""
 
@@ -68,7 +72,9 @@ class _Generators:
 
     def lines(self) -> Iterator[Line]:
         for generator in _NAMES:
-            yield self._line(generator)
+            line = self._line(generator)
+            is_advised = line.advice or line.light is not Light.AMBER
+            yield line if is_advised else replace(line, advice=seeding_advice(generator))
         if not GPUS.isdisjoint(self._material.devices):
             yield from self._cuda()
 
@@ -153,8 +159,7 @@ class _Generators:
         hidden = [draw for one in self._material.summaries for draw in one.draws if _NAMES.get(draw.generator) == label]
         if hidden:
             text = "drawn from in code that may not run, and nothing seeds it"
-            advice = f"Seed it at the start, beside the others: `{_SEEDING[label]}`."
-            return Line(label, text, Light.AMBER, self._places((), hidden[0]), advice=advice)
+            return Line(label, text, Light.AMBER, self._places((), hidden[0]))
         if label == "torch" and self._randomness.training is not None and not self._possible:
             return Line(label, "no seed; the draws of this training were not seen", Light.AMBER)
         return Line(label, "no draw and no seed seen")
@@ -183,7 +188,7 @@ class _Generators:
             yield Line(_CUDA, f"seeded together with torch by {_callers(common)}", spots=self._places(own))
         elif own:
             text = "only CUDA is seeded; draws on the CPU, such as initial weights, are not"
-            yield Line(_CUDA, text, Light.AMBER, self._places(own))
+            yield Line(_CUDA, text, Light.AMBER, self._places(own), advice=seeding_advice("torch"))
 
     def _places(self, seeds: Sequence[SeedCall], draw: Draw | None = None) -> tuple[Spot, ...]:
         found = [Spot(seed.place.location, seed.place.source_line, "seeds") for seed in seeds]

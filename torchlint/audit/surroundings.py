@@ -92,8 +92,10 @@ def _mode_line(material: Material) -> Line:
             return Line("mode", text, light, advice=project.catalogue.rules["TL210"].advice["default"])
         return Line("mode", f"{words}, and the program reaches no code that is known to depend on it", None)
     if verdict.place is None:
-        return Line("mode", f"{words}: nothing that the program reaches turns it on", light)
-    return _unless_open(Line("mode", words, light, material.spots([verdict.place])), material)
+        text = f"{words}: nothing that the program reaches turns it on"
+        return Line("mode", text, light, advice=project.catalogue.rules["TL210"].advice["default"])
+    advice = "Leave `warn_only` out." if verdict.mode is Mode.WARN_ONLY else ""
+    return _unless_open(Line("mode", words, light, material.spots([verdict.place]), advice=advice), material)
 
 
 def _unless_open(line: Line, material: Material) -> Line:
@@ -214,7 +216,8 @@ def _hash_seed(material: Material, *, is_reported: bool) -> Line:
     if places:
         return Line(_HASH_SEED, f"{value} while the program runs: too late for its own hashes", None, places)
     if material.findings(_HASH_CODES):
-        return Line(_HASH_SEED, "set nowhere, and an order depends on hashes: see Data order", Light.AMBER)
+        text = "set nowhere, and an order depends on hashes: see Data order"
+        return Line(_HASH_SEED, text, Light.AMBER, advice="Set `PYTHONHASHSEED=0` before Python starts.")
     return Line(_HASH_SEED, "set nowhere; no order was found that depends on hashes")
 
 

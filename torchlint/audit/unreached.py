@@ -9,6 +9,7 @@ from torchlint.audit.material import Material, counted, headline
 from torchlint.audit.operators import reported_section
 from torchlint.audit.page import Light, Line, Page, Section, Spot, Subject
 from torchlint.audit.seeds import CODES as SEED_CODES
+from torchlint.audit.seeds import seeding_advice
 from torchlint.audit.settling import ranked, settled
 from torchlint.facts.entries import Entry, EntryKind, is_example, is_test
 from torchlint.facts.file import MAIN
@@ -95,4 +96,4 @@ def _lines_of_draws(material: Material) -> Iterator[Line]:
         if draws:
             spots = tuple(Spot(draw.place.location, draw.place.source_line, "draws") for draw in draws[:_SHOWN])
             text = f"drawn from in {counted(len(draws), 'place')}, and no program is seen to seed it before"
-            yield Line(generator, text, Light.AMBER, spots)
+            yield Line(generator, text, Light.AMBER, spots, advice=seeding_advice(generator))

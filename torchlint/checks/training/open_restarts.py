@@ -16,7 +16,9 @@ from torchlint.facts.tree import is_literal_none, is_method_call, last_word
 from torchlint.project.index import Project
 
 _LOADING = frozenset({"torch.load", "torch.distributed.checkpoint.load"})
-_METHODS = frozenset({"load_state_dict", "load_state", "load_checkpoint", "load_from_checkpoint", "restore_checkpoint"})
+_METHODS = frozenset(
+    {"load_state_dict", "load_state", "load_checkpoint", "load_from_checkpoint", "restore_checkpoint", "resume_or_load"}
+)
 _OPAQUE = frozenset({"pickle.load", "joblib.load", "dill.load", "cloudpickle.load"})
 """What gives whatever was saved: a state, where the words around say so."""
 _STATE = re.compile(r"model|checkpoint|ckpt|weight|resume|state_|agent|policy", re.IGNORECASE)
