@@ -199,6 +199,7 @@ ORDERS = {
         "TL402",
     ),
     "a hash": ("from helpers import use\nuse(hash('name'))", "TL403"),
+    "a hash of what may be text": ("from helpers import use\nprint([n for n in ['a', 'b'] if hash(n) % 10])", "TL403"),
     "threads": ("import threading\nfrom helpers import use\nthreading.Thread(target=use).start()", "TL404"),
     "a pool of threads": (
         "from multiprocessing.pool import ThreadPool\nfrom helpers import use\nThreadPool(4).map(use, [1, 2])",
@@ -264,6 +265,22 @@ def test_a_draw_at_an_import_may_come_before_the_seed(audited: Audited, body: st
     assert "where it is imported" in line.text
     assert line.spots[-1].location.path == "settings.py"
     assert open_lines(audited({**seeded, "settings.py": drawing})["train.py"], "seeds") == []
+
+
+TOO_EARLY = {
+    "a value": "x = torch.randn(9)\n    torch.manual_seed(0)",
+    "a value of a function": "x = drawn()\n    torch.manual_seed(0)",
+}
+
+
+@pytest.mark.parametrize("seed", TOO_EARLY.values(), ids=TOO_EARLY)
+def test_a_draw_before_the_seed_has_no_tick(audited: Audited, seed: str) -> None:
+    page = audited(program(first="def drawn():\n    return torch.randn(9)\n", seed=seed))["train.py"]
+    [line] = open_lines(page, "seeds")
+    assert (line.light, line.spots[-1].note) == (Light.AMBER, "draws before")
+    late_body = program(first="LATE = torch.randn(9)")
+    [line] = open_lines(audited(late_body)["train.py"], "seeds")
+    assert "where it is imported" in line.text
 
 
 ENTROPY = {
@@ -359,6 +376,9 @@ def test_an_environment_beside_those_that_are_seeded_is_open(audited: Audited) -
     [line] = open_lines(audited(program(first=f"{making}{other}made(0)\ntested()"))["train.py"], "randomness")
     assert [spot.location.line for spot in line.spots] == [11]
     assert open_lines(audited(program(first=f"{making}made(0)"))["train.py"], "randomness") == []
+    both = "import gym\none = gym.make('CartPole-v1')\none.reset(seed=1)\ntwo = gym.make('CartPole-v1')\ntwo.reset()\n"
+    [line] = open_lines(audited(program(first=both))["train.py"], "randomness")
+    assert len(line.spots) == 2
 
 
 def test_timing_that_may_choose_is_open(audited: Audited) -> None:

@@ -283,7 +283,7 @@ def test_a_mode_that_would_change_nothing_is_no_open_point(audited: Audited) -> 
     )
     assert (built.light, built.text) == (
         Light.AMBER,
-        "off; the model that is trained was not seen, so its kernels may vary",
+        "off; no layer of what is trained was seen, so its kernels may vary",
     )
     convolving = known.replace("zoo.create('small')", "torch.nn.Conv2d(3, 4, 3)")
     steadied = audited({"train.py": convolving})["train.py"]

@@ -25,6 +25,7 @@ class FakeOptions:
     baseline: bool
     since: str | None
     progress: Callable[[int, int], None] | None
+    kept: object
 
 
 @dataclass

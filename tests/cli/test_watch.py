@@ -14,6 +14,8 @@ from tests.cli.command import run_torchlint
 
 pytest.importorskip("watchfiles")
 
+TWICE = ["--also", "json:x/../report.json"]
+"""A file that each check writes into the watched folder, by another path than the system's own."""
 GOOD = "import torch\n\ntorch.manual_seed(0)\nnet = torch.nn.Linear(3, 3)\n"
 BAD = "import torch\n\ntorch.use_deterministic_algorithms = True\n"
 
@@ -21,10 +23,11 @@ BAD = "import torch\n\ntorch.use_deterministic_algorithms = True\n"
 @pytest.fixture
 def watching(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     (tmp_path / ".git").mkdir()
+    (tmp_path / "x").mkdir()
     (tmp_path / "net.py").write_text(GOOD)
     start = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
     start += "from torchlint.cli import main; sys.exit(main())"
-    command = [sys.executable, "-c", start, "check", "--watch", "--jobs", "1", "--select", "TL201"]
+    command = [sys.executable, "-c", start, "check", "--watch", "--jobs", "1", "--select", "TL201", *TWICE]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1
     ) as process:
@@ -52,6 +55,10 @@ def test_each_save_is_answered_and_ctrl_c_ends_it(watching: subprocess.Popen[str
     (tmp_path / "torchlint.toml").unlink()
     assert any("TL201" in line for line in until(watching, "checked again after torchlint.toml"))
     (tmp_path / "notes.md").write_text("nothing that tells facts")
+    (tmp_path / "net.py").rename(tmp_path / "mesh.py")
+    assert any(line.startswith("mesh.py:3:1: TL201 ") for line in until(watching, "checked again after mesh.py"))
+    (tmp_path / "mesh.py").unlink()
+    until(watching, "checked again after mesh.py")
     (tmp_path / "net.py").write_text(GOOD)
     assert "No findings in 1 file." in until(watching, "checked again after net.py")
     watching.send_signal(signal.SIGINT)

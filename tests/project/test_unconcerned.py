@@ -19,6 +19,8 @@ NAMING = {
     "a name at run time": {"net.py": "__import__('torch')\n"},
     "a manifest": {"requirements.txt": "torch==2.13\n"},
     "a script": {"run.sh": "python -m torch.distributed.run draw.py\n"},
+    "an import over lines": {"net.py": "import os, \\\n  accelerate\n"},
+    "a notebook with large outputs": {"net.ipynb": '{"cells": [], "metadata": {"x": "' + "x" * 2_000_001 + '"}}'},
     "another library": {"net.py": "from vllm import LLM\n"},
 }
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from unittest import mock
 
@@ -142,3 +143,24 @@ def test_a_file_is_read_again_with_those_that_asked_for_it(tmp_path: Path) -> No
     assert len(_read_again(folder, kept)) == 8
     (folder / "new.py").write_text("")
     assert len(_read_again(folder, kept)) == 9
+
+
+def test_what_is_too_large_and_what_notebooks_write_are_looked_at(tmp_path: Path) -> None:
+    folder, kept = write(tmp_path / "project"), KeptResults()
+    writing = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "source": "%%writefile w.py\nimport torch\ntorch.x = 1",
+    }
+    other = {**writing, "source": "print(1)"}
+
+    def notebook(*cells: Mapping[str, object], output: str = "") -> str:
+        return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"x": output}, "cells": cells})
+
+    for text in (notebook(other, writing), notebook(other, other, writing), notebook(writing, output="x" * 2_100_000)):
+        (folder / "nb.ipynb").write_text(text)
+        assert answer(folder, kept) == answer(folder, None)
+    for text in ("", "x = 1\n" * 400_000):
+        (folder / "empty.py").write_text(text)
+        assert answer(folder, kept) == answer(folder, None)

@@ -114,8 +114,9 @@ class Page:
 
     @property
     def first(self) -> tuple[tuple[str, Line], ...]:
-        """The lines to look at first."""
-        return self.ranked[:_FIRST]
+        """The lines to look at first, of several about one thing the first."""
+        distinct = {(title, line.label): (title, line) for title, line in reversed(self.ranked)}.values()
+        return tuple(one for one in self.ranked if one in distinct)[:_FIRST]
 
     @property
     def folded(self) -> tuple[Line, ...]:

@@ -16,6 +16,7 @@ from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.project.call_graph import Symbol
 from torchlint.project.certainty import Certainty
 from torchlint.project.fresh_processes import unseeded_processes, worker_draws
+from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.options import why_never
 
 _UNSEEDED = "TL301"
@@ -68,6 +69,7 @@ class _Generators:
         self._unseeded_in_processes = {draw.generator for process in processes for draw in process.unseeded}
         self._worker = next(worker_draws(program, project), None)
         self._certainty = Certainty(program, project)
+        self._order = SeedOrder(project.programs.calls, project.summaries, (), counts_values=True)
         self._finding = next(iter(material.findings({_UNSEEDED})), None)
 
     def lines(self) -> Iterator[Line]:
@@ -121,6 +123,11 @@ class _Generators:
             asked = [replace(spot, note="decides") for spot in self._material.spots([test.location])]
             advice = "Seed on every way, before the first draw."
             return Line(label, text, Light.AMBER, (*spots, *asked), advice=advice)
+        late = self._order.late_of(self._material.program, draw.generator)
+        if late is not None:
+            text += "; it is drawn from before"
+            spot = Spot(late.draw.place.location, late.draw.place.source_line, "draws before")
+            return Line(label, text, Light.AMBER, (*spots, spot), advice=seeding_advice(draw.generator))
         early = self._drawn_at_import(draw.generator, seeds)
         if early is not None:
             text += "; a file draws from it where it is imported, which may be before"
@@ -145,7 +152,8 @@ class _Generators:
     def _at_import(self) -> frozenset[Symbol]:
         """What the bodies of the imported files run."""
         program = self._material.program
-        bodies = [(path, "") for path in sorted(program.files) if path != program.path]
+        is_body = not program.entry.symbol  # else the body of its own file runs before
+        bodies = [(path, "") for path in sorted(program.files) if path != program.path or not is_body]
         return self._material.project.programs.calls.run(bodies)
 
     def _undrawn(self, label: str, seeds: Sequence[SeedCall]) -> Line:

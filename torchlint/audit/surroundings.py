@@ -88,7 +88,7 @@ def _mode_line(material: Material) -> Line:
             text = f"{words}; which kernels {listed(unread)} {'runs' if len(unread) == 1 else 'run'} was not read"
             return Line("mode", text, light, advice=project.catalogue.rules["TL210"].advice["default"])
         if material.trains and not any(one.context for one in material.summaries):
-            text = f"{words}; the model that is trained was not seen, so its kernels may vary"
+            text = f"{words}; no layer of what is trained was seen, so its kernels may vary"
             return Line("mode", text, light, advice=project.catalogue.rules["TL210"].advice["default"])
         return Line("mode", f"{words}, and the program reaches no code that is known to depend on it", None)
     if verdict.place is None:
@@ -218,6 +218,8 @@ def _hash_seed(material: Material, *, is_reported: bool) -> Line:
     if material.findings(_HASH_CODES):
         text = "set nowhere, and an order depends on hashes: see Data order"
         return Line(_HASH_SEED, text, Light.AMBER, advice="Set `PYTHONHASHSEED=0` before Python starts.")
+    if material.open_points(_HASH_CODES):
+        return Line(_HASH_SEED, "set nowhere; whether an order depends on hashes is left open: see Data order")
     return Line(_HASH_SEED, "set nowhere; no order was found that depends on hashes")
 
 

@@ -66,10 +66,14 @@ class Session:
         return (*output, *(path for _, path in self.shown.also))
 
     def folders(self) -> list[Path]:
-        """The folders of the projects that the paths belong to."""
+        """The folders of the projects that the paths belong to, and of what configures them from elsewhere."""
         from torchlint import api
 
-        return [root.settings.root for root in api.list_roots(self._places()[0], self._options(None))]
+        paths = tuple(path for path in self.paths if is_there(path))
+        settings = [root.settings for root in api.list_roots(paths, self._options(None))]
+        outside = [*([self.config] if self.config else []), *(one for each in settings for one in _own_rules(each))]
+        folders = [*(one.root for one in settings), *(one if one.is_dir() else one.parent for one in outside)]
+        return [folder for folder in dict.fromkeys(map(Path.absolute, folders)) if folder.is_dir()]
 
     def check(self) -> int:
         """Check, print, and return the exit code."""
@@ -191,3 +195,8 @@ class Session:
             diagnostic.severity >= thresholds[folder]
             for diagnostic, folder in zip(report.diagnostics, folders, strict=True)
         )
+
+
+def _own_rules(settings: Settings) -> tuple[Path, ...]:
+    """The files and folders that hold rules and operators of the user's own."""
+    return (*settings.extend_rules, *settings.extend_operators)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import gc
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -32,15 +32,18 @@ def watch(session: Session) -> int:
 
     gc.enable()  # this process stays
     session = dataclasses.replace(session, kept=KeptResults())
-    written, folders = {path.absolute() for path in session.written}, session.folders()
-    code = exits.CLEAN
-    with contextlib.suppress(KeyboardInterrupt):
-        for changed in changes(folders, lambda path: Path(path) not in written and _counts(Path(path), folders)):
+    written = {os.path.realpath(path) for path in session.written}
+    folders = session.folders()
+    code = None
+    try:
+        for changed in changes(folders, lambda path: os.path.realpath(path) not in written and _counts(path, folders)):
             code = _again(session, changed, code)
-    return code
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED if code is None else code
+    return exits.CLEAN if code is None else code
 
 
-def _again(session: Session, changed: list[str], code: int) -> int:
+def _again(session: Session, changed: list[str], code: int | None) -> int | None:
     """Check, the first time without a change; the exit code stays where a configuration is being written."""
     from torchlint.catalogue import load_catalogue
 
@@ -50,7 +53,7 @@ def _again(session: Session, changed: list[str], code: int) -> int:
         sys.stdout.write(_CLEAR)
     try:
         code = session.check()
-    except TorchlintError as error:
+    except (TorchlintError, OSError) as error:  # also where the current folder is gone
         say_error(str(error))
     say(f"checked again after {_named(changed)}: {_ENDS}" if changed else f"watching: {_ENDS}")
     return code
@@ -77,10 +80,11 @@ def _watching() -> Callable[[Iterable[Path], Callable[[str], bool]], Iterator[li
     return changes
 
 
-def _counts(path: Path, folders: Iterable[Path]) -> bool:
+def _counts(path: str, folders: Iterable[Path]) -> bool:
     """Whether a file tells facts, and lies where a project's own files lie."""
-    root = next((folder for folder in folders if folder in path.parents), None)
-    return root is not None and tells_facts(path.name) and NOT_PROJECT.isdisjoint(path.relative_to(root).parts)
+    changed = Path(path)
+    root = next((folder for folder in folders if folder in changed.parents), None)
+    return root is not None and tells_facts(changed.name) and NOT_PROJECT.isdisjoint(changed.relative_to(root).parts)
 
 
 def _named(changed: list[str]) -> str:

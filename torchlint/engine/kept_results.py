@@ -31,7 +31,7 @@ class KeptResults:
 
     def of(self, context: ProjectContext) -> Keeper:
         """What still may hold in a project as it is now."""
-        sums = {path: xxhash.xxh3_128_hexdigest(data) for path, data in context.sources()}
+        sums = {path: context.checksum(path) for path in context.paths}
         surroundings = _surroundings(context)
         known, results = self._of_root.get(context.root, (None, {}))
         kept = results if known == surroundings else {}

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import xxhash
+
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.load import Extensions
 from torchlint.config import Settings
@@ -74,6 +76,20 @@ class ProjectContext:
         for path in self.paths:
             yield path, self.read(path)
 
+    def checksum(self, path: str) -> str:
+        """Tells whether what a file says may have changed: what a notebook writes hangs on the whole notebook."""
+        if path in self.written:
+            return f"{xxhash.xxh3_128_hexdigest(self.read(path))} {self.checksum(self.written[path].notebook)}"
+        data = self.contents[path] if path in self.contents else _bytes(self.root / path)
+        return xxhash.xxh3_128_hexdigest(data)
+
+    def is_too_large(self, path: str) -> bool:
+        """Whether `read` gives nothing of a file because of its size."""
+        try:
+            return (self.root / path).stat().st_size > self.settings.max_file_size
+        except OSError:
+            return False
+
     def read(self, path: str) -> bytes:
         """The bytes of a file; a file that cannot be read, or is too large, says nothing."""
         if path in self.written:
@@ -121,9 +137,10 @@ class ProcessState:
         calls = (one.call for operator in catalogue.operators for one in operator.spelling)
         packages = {name for name in (*packages, *(call.partition(".")[0] for call in calls)) if name}
         names = "|".join(map(re.escape, sorted(packages - {"torch"})))
-        importing = rf"\b(?:import|from)\s[\w ,.]*\b(?:{names})\b|[\"'](?:{names})[\"'.]"
+        importing = rf"\b(?:import|from)\s[\w\s,.()\\]*\b(?:{names})\b|[\"'](?:{names})[\"'.]"
         named = re.compile(f"torch(?!lint)|{importing}".encode()).search
-        return any(named(data) for _, data in context.sources()) or any(map(named, map(_bytes, context.beside)))
+        sources = (named(data) or (not data and context.is_too_large(path)) for path, data in context.sources())
+        return any(sources) or any(map(named, map(_bytes, context.beside)))
 
     def source(self, path: str) -> Source:
         shown = self.context.shown(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -26,8 +27,8 @@ class Environments:
     is_space_seeded: bool
     is_trained: bool
     """Whether an algorithm of a library trains in one."""
-    seeded_in: frozenset[Symbol]
-    """The functions that seed one."""
+    seeded_in: Mapping[Symbol, int]
+    """How many of them each function seeds."""
     has_own: bool
     """Whether the program has a class of environments of its own, which may draw nothing."""
 
@@ -42,8 +43,13 @@ class Environments:
         """Those that are not seen to be seeded: none is, or others are where they are made, and these are not."""
         if not self.is_seeded:
             return (*self.made, *self.sampled)
-        own = [call for call in self.made if (call.path, call.symbol) in self.seeded_in]
-        return tuple(call for call in self.made if own and call not in own)
+        made = Counter((call.path, call.symbol) for call in self.made)
+        is_beside = any(place in self.seeded_in for place in made)
+        return tuple(
+            call
+            for call in self.made
+            if is_beside and made[call.path, call.symbol] > self.seeded_in.get((call.path, call.symbol), 0)
+        )
 
 
 def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> Environments:
@@ -60,7 +66,7 @@ def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, 
         is_seeded=bool(parts & _SEEDING),
         is_space_seeded=bool(parts & _SPACE_SEEDING),
         is_trained=any(call.part is EnvironmentPart.TRAINED for call in reached),
-        seeded_in=frozenset((call.path, call.symbol) for call in possible if call.part in _SEEDING),
+        seeded_in=Counter((call.path, call.symbol) for call in possible if call.part in _SEEDING),
         has_own=bool(bases & _ENVIRONMENT_CLASSES),
     )
 

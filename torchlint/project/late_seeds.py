@@ -45,13 +45,22 @@ class SeedOrder:
     """In which order the programs of a project seed and draw."""
 
     def __init__(
-        self, calls: CallGraph, summaries: Mapping[str, FileSummary], trainer_arguments: Collection[str]
+        self,
+        calls: CallGraph,
+        summaries: Mapping[str, FileSummary],
+        trainer_arguments: Collection[str],
+        *,
+        counts_values: bool = False,
     ) -> None:
-        """`trainer_arguments` are calls that keep a seed for a trainer, which seeds when it is made itself."""
+        """`trainer_arguments` are calls that keep a seed for a trainer, which seeds when it is made itself.
+
+        With `counts_values` numbers that are drawn count as well, which may be gone before anything is trained.
+        """
         self._calls = calls
         self._trainer_arguments = trainer_arguments
         generators = ("torch", "numpy", "random")
-        self._orders = [_Order(generator, calls, summaries, self._seeds_at_once) for generator in generators]
+        kinds = (*_STAYING, "") if counts_values else _STAYING
+        self._orders = {one: _Order(one, calls, summaries, self._seeds_at_once, kinds) for one in generators}
 
     def _seeds_at_once(self, seed: SeedCall) -> bool:
         return not (seed.by_argument and seed.name in self._trainer_arguments)
@@ -64,12 +73,16 @@ class SeedOrder:
         start = (program.path, program.entry.symbol)
         run = self._calls.run([(program.path, ""), start])
         possible = [seed for seed in possible if self._seeds_at_once(seed)]
-        for order in self._orders:
+        for order in self._orders.values():
             if order.is_all_that_seeds(program, run, possible):
                 found = order.late_in(start)
                 if found is not None:
                     return found
         return None
+
+    def late_of(self, program: Program, generator: str) -> LateSeed | None:
+        """The first seeding of one generator that comes after a draw on every way, as far as calls are followed."""
+        return self._orders[generator].late_in((program.path, program.entry.symbol))
 
 
 class _Order:
@@ -81,6 +94,7 @@ class _Order:
         calls: CallGraph,
         summaries: Mapping[str, FileSummary],
         counts: Callable[[SeedCall], bool],
+        kinds: Collection[str],
     ) -> None:
         self._generator = generator
         self._calls = calls
@@ -91,7 +105,7 @@ class _Order:
                 if generator in seed.generators and counts(seed):
                     self._seeds[path, seed.symbol].append(seed)
             for draw in summary.draws:
-                if draw.generator == generator and (draw.makes in _STAYING or draw.is_lasting):
+                if draw.generator == generator and (draw.makes in kinds or draw.is_lasting):
                     self._draws[path, draw.symbol].append(draw)
 
     def is_all_that_seeds(self, program: Program, run: frozenset[Symbol], possible: Iterable[SeedCall]) -> bool:

@@ -59,7 +59,7 @@ _MANIFESTS = re.compile(
         )
     )
 )
-_TELLING = (".py", ".ipynb", ".toml", ".json")
+_TELLING = (*_SUFFIXES, ".toml", ".json", ".txt")
 PROJECT_MARKS = frozenset({".git", ".hg", BASELINE_FILE})
 """Where a project surely begins: a baseline was written where the root was, so there it stays."""
 _RECORD = re.compile(r".*\.dist-info|.*-.*\.egg-info")
@@ -284,8 +284,12 @@ def holds_packages(names: Collection[str]) -> bool:
 
 
 def tells_facts(name: str) -> bool:
-    """Whether what a project is said may change with a file of this name: a source, a manifest, a configuration."""
-    return name.lower().endswith(_TELLING) or is_manifest(name) or _ENVIRONMENT.match(name) is not None
+    """Whether what a project is said may change with a file of this name: a source, a manifest, a configuration.
+
+    A name without suffix may be that of a folder, or of a script.
+    """
+    is_known = name in PROJECT_MARKS or name == ".gitignore" or "." not in name
+    return is_known or name.lower().endswith(_TELLING) or is_manifest(name) or _ENVIRONMENT.match(name) is not None
 
 
 def is_manifest(name: str) -> bool:

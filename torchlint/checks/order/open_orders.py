@@ -83,9 +83,16 @@ def sets(visit: Visit) -> Iterator[Finding]:
 
 @check(codes=("TL403",), triggers=Triggers(calls=frozenset({"builtins.hash"})), judge=_judge, is_open=True)
 def hashes(visit: Visit) -> Iterator[Finding]:
-    """Hashes of text."""
-    if is_salted_hash(visit.facts, visit.site):
+    """Hashes of what is text, or may be."""
+    given = visit.call.args[0] if len(visit.call.args) == 1 else None
+    is_open = given is not None and visit.kind(given) in (Kind.UNKNOWN, Kind.TEXT)
+    if is_salted_hash(visit.facts, visit.site) or (is_open and not _defines_equality(visit)):
         yield Finding("TL403", visit.node)
+
+
+def _defines_equality(visit: Visit) -> bool:
+    """Whether a hash says what an object is equal to."""
+    return visit.facts.symbol_at(visit.scope, visit.statement).rpartition(".")[2] in ("__hash__", "__eq__")
 
 
 def _started(facts: FileFacts) -> list[CallSite]:
