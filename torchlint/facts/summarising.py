@@ -87,7 +87,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         switches=tuple(switch_writes(facts, watch.switch_names)),
         operators=tuple(operators),
         context=tuple(_context(facts, watch)),
-        environments=tuple(_environments(facts, watch).values()),
+        environments=tuple(_environments(facts, watch)),
         modes_of_modules=module_modes(facts),
         overwrites_switch=_overwrites(facts, watch),
         loaders=tuple(worker_loaders(facts)),
@@ -183,14 +183,12 @@ def _model_named(facts: FileFacts, site: CallSite, called: str) -> str | None:
     return texts[0] if named.is_known and len(texts) == 1 else None
 
 
-def _environments(facts: FileFacts, watch: Watch) -> dict[tuple[str, str], EnvironmentCall]:
-    """The first call of each symbol that does something to environments."""
-    found: dict[tuple[str, str], EnvironmentCall] = {}
+def _environments(facts: FileFacts, watch: Watch) -> Iterator[EnvironmentCall]:
+    """The calls that do something to environments."""
     for site in facts.symbols.calls if concerns_environments(facts) else ():
         acted = environment_call(facts, site, facts.names(site.node.func, site.scope), watch.seeders)
         if acted is not None:
-            found.setdefault((acted.symbol, acted.part.value), acted)
-    return found
+            yield acted
 
 
 def _trainings(facts: FileFacts, watch: Watch) -> dict[tuple[str, str], Training]:
