@@ -62,7 +62,8 @@ def test_only_rules_whose_operators_have_an_alternative_speak_of_the_cost_of_the
 def test_advice_for_several_situations_stands_behind_the_message_of_each() -> None:
     rule = next(rule for rule in RULES if rule.code == "TL313")
     paragraphs = rule.what_to_do.split("\n\n")
-    assert len(paragraphs) == len(set(rule.advice.values()) - {"{fix}"}) == 7
+    of_findings = {text for variant, text in rule.advice.items() if not variant.startswith("open")}
+    assert len(paragraphs) == len(of_findings - {"{fix}"}) == 7
     assert all(paragraph.startswith("“`") and "”: " in paragraph for paragraph in paragraphs)
     alone = next(rule for rule in RULES if rule.code == "TL405")
     assert alone.what_to_do == alone.advice["default"]

@@ -123,22 +123,29 @@ class _Generators:
             asked = [replace(spot, note="decides") for spot in self._material.spots([test.location])]
             advice = "Seed on every way, before the first draw."
             return Line(label, text, Light.AMBER, (*spots, *asked), advice=advice)
-        late = self._order.late_of(self._material.program, draw.generator)
-        if late is not None:
-            text += "; it is drawn from before"
-            spot = Spot(late.draw.place.location, late.draw.place.source_line, "draws before")
-            return Line(label, text, Light.AMBER, (*spots, spot), advice=seeding_advice(draw.generator))
-        early = self._drawn_at_import(draw.generator, seeds)
-        if early is not None:
-            text += "; a file draws from it where it is imported, which may be before"
-            spot = Spot(early.place.location, early.place.source_line, "draws at the import")
-            return Line(
-                label, text, Light.AMBER, (*spots, spot), advice="Seed before the import, or draw in a function."
-            )
         placed = {_line_of(seed.place.location) for seed in seeds}
         findings = self._material.findings(CODES - {_UNSEEDED})
         about = next((one for one in findings if _line_of(one.location) in placed), None)
-        return Line(label, f"{text}; see {about.name}", spots=spots) if about else Line(label, text, Light.GREEN, spots)
+        if about is not None:
+            return Line(label, f"{text}; see {about.name}", spots=spots)
+        early = self._early(draw.generator, seeds)
+        if early is None:
+            return Line(label, text, Light.GREEN, spots)
+        why, spot = early
+        return Line(label, f"{text}; {why}", Light.AMBER, (*spots, spot), advice=seeding_advice(draw.generator))
+
+    def _early(self, generator: str, seeds: Sequence[SeedCall]) -> tuple[str, Spot] | None:
+        """A draw that comes, or may come, before the first seed, and why."""
+        late = self._order.late_of(self._material.program, generator)
+        if late is not None:
+            return "it is drawn from before", Spot(
+                late.draw.place.location, late.draw.place.source_line, "draws before"
+            )
+        draw = self._drawn_at_import(generator, seeds)
+        if draw is None:
+            return None
+        why = "a file draws from it where it is imported, which may be before"
+        return why, Spot(draw.place.location, draw.place.source_line, "draws at the import")
 
     def _drawn_at_import(self, generator: str, seeds: Sequence[SeedCall]) -> Draw | None:
         """The first draw of a generator that runs where a file is imported, unless it is seeded there as well."""

@@ -146,7 +146,8 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
             return self.remedy
         variants: dict[str, str] = {}
         for variant, text in self.advice.items():
-            if not any(field for _, field, _, _ in _FORMATTER.parse(text)):
+            is_of_pages = variant.startswith("open")  # of the points that an audit leaves open
+            if not is_of_pages and not any(field for _, field, _, _ in _FORMATTER.parse(text)):
                 variants.setdefault(text, variant)
         if len(variants) < 2:
             return "".join(variants)
