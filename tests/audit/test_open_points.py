@@ -179,6 +179,18 @@ def test_calls_to_which_other_files_give_a_steady_mode_are_not_open(audited: Aud
     assert open_lines(page, "operators") == []
 
 
+def test_a_mode_that_other_files_give_only_sometimes_is_open(audited: Audited) -> None:
+    first = "from pyramid import Pyramid\nfrom settings import MODE\nnet = Pyramid(input() or MODE)"
+    pyramid = f"import torch\nimport torch.nn.functional as F\n{RESIZING}"
+    choosing = RESIZING.replace("self.mode = mode", "self.mode = mode if mode else chosen()")
+    chosen = f"import torch\nimport torch.nn.functional as F\nfrom settings import chosen\n{choosing}"
+    settings = "MODE = 'nearest'\n\ndef chosen():\n    return 'nearest'\n"
+    for text in (pyramid, chosen):
+        project = {**program(first=first, forward="return net(x)"), "pyramid.py": text, "settings.py": settings}
+        [line] = open_lines(audited(project)["train.py"], "operators")
+        assert line.code == "TL103"
+
+
 @pytest.mark.parametrize("mode", ["", ", mode='nearest'"])
 def test_a_call_that_is_shown_not_to_vary_is_not(audited: Audited, mode: str) -> None:
     page = audited(program(forward=f"return F.interpolate(x, scale_factor=2{mode})"))["train.py"]

@@ -8,6 +8,8 @@ from unittest import mock
 import pytest
 
 from torchlint.api import CheckOptions, check_paths
+from torchlint.catalogue import load_catalogue
+from torchlint.engine.named_libraries import NamedLibraries
 
 PLAIN = {
     "draw.py": "import time\nimport numpy as np\n\nnp.random.seed(int(time.time()))\n",
@@ -41,3 +43,10 @@ def test_what_cannot_be_read_is_said_and_nothing_else_is_asked(tmp_path: Path) -
 @pytest.mark.parametrize("naming", NAMING)
 def test_whatever_names_torch_makes_the_whole_project_count(naming: str, tmp_path: Path) -> None:
     assert codes(tmp_path / "project", {**PLAIN, **NAMING[naming]}) >= {"TL001", "TL002", "TL302"}
+
+
+@pytest.mark.parametrize("words", ["from ", "import ", "fla ", "from = fla ", "(\\\n", '" fla '])
+def test_no_bytes_take_long_to_be_looked_through(words: str) -> None:
+    """A search that goes back from each `from` would not end here."""
+    named = NamedLibraries(load_catalogue())
+    assert not named.are_in((words * 300_000).encode())

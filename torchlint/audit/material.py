@@ -61,6 +61,10 @@ class Material:
     def is_reported(self, found: Diagnostic) -> bool:
         return found.confidence >= self.least and found.code not in self.project.settings.optional
 
+    def doubts(self, found: Diagnostic) -> tuple[bool, bool]:
+        """Whether its code may not run, and whether `check` is silent on it: the least doubtful sorts first."""
+        return not self.is_run(found.location), not self.is_reported(found)
+
     def spots(self, locations: Iterable[Location]) -> tuple[Spot, ...]:
         return tuple(self.sources.spot(location) for location in locations)
 
@@ -68,8 +72,7 @@ class Material:
         """One line for each rule that found something: its message, or where it found several, its summary."""
         by_code: dict[tuple[bool, bool, str], list[Diagnostic]] = {}
         for found in self.suspicions(codes):
-            key = (not self.is_run(found.location), not self.is_reported(found), found.code)
-            by_code.setdefault(key, []).append(found)
+            by_code.setdefault((*self.doubts(found), found.code), []).append(found)
         return [*(self.line_of(found) for _, found in sorted(by_code.items())), *self._open_lines(codes)]
 
     def open_points(self, codes: Collection[str]) -> list[Diagnostic]:

@@ -62,9 +62,7 @@ def _reported(material: Material) -> Iterator[Line]:
     groups: dict[tuple[bool, bool, str, tuple[str, ...], str], list[Diagnostic]] = {}
     for found in material.suspicions(codes_of(material)):
         variant = found.variant if found.operators else found.message
-        is_reported = material.is_reported(found)
-        key = (not material.is_run(found.location), not is_reported, found.code, found.operators, variant)
-        groups.setdefault(key, []).append(found)
+        groups.setdefault((*material.doubts(found), found.code, found.operators, variant), []).append(found)
     ordered = sorted(groups.items(), key=lambda item: (item[0][:2], -max(one.severity for one in item[1]), item[0]))
     for (_, _, _, operators, variant), group in ordered:
         if not operators:

@@ -115,8 +115,10 @@ class Page:
     @property
     def first(self) -> tuple[tuple[str, Line], ...]:
         """The lines to look at first, of several about one thing the first."""
-        distinct = {(title, line.label): (title, line) for title, line in reversed(self.ranked)}.values()
-        return tuple(one for one in self.ranked if one in distinct)[:_FIRST]
+        distinct: dict[tuple[str, str], tuple[str, Line]] = {}
+        for title, line in self.ranked:
+            distinct.setdefault((title, line.label), (title, line))
+        return tuple(distinct.values())[:_FIRST]
 
     @property
     def folded(self) -> tuple[Line, ...]:

@@ -53,7 +53,7 @@ def _again(session: Session, changed: list[str], code: int | None) -> int | None
         sys.stdout.write(_CLEAR)
     try:
         code = session.check()
-    except (TorchlintError, OSError) as error:  # also where the current folder is gone
+    except (TorchlintError, FileNotFoundError) as error:  # the latter where the current folder is gone
         say_error(str(error))
     say(f"checked again after {_named(changed)}: {_ENDS}" if changed else f"watching: {_ENDS}")
     return code

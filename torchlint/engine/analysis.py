@@ -110,15 +110,10 @@ def _given_up(tree: ast.Module, error: OverBudget | RecursionError, line: int) -
 
 def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIndex) -> FileResult:
     """Everything one file says by itself."""
-    problems = [_unreadable_cell(path, source, problem) for problem in source.problems]
-    notes = tuple(Skipped(reason, source.path, cell) for cell, reason in source.skipped)
     try:
         facts = modules.take(path) or read_facts(path, source, tools, modules.asked_by(path))
-    except SkippedSource as error:
-        return skipped_file(path, source.path, error)
     except UnreadableSource as error:
-        problems.append(_unreadable(path, source, error))
-        return FileResult(path, source.path, tuple(problems), notes=notes)
+        return _not_read(path, source, error)
     drafts, errors = _check(facts, tools)
     drafts += _check_settings(facts, tools)
     comments, malformed = read_comments(path, source)
@@ -126,12 +121,11 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
     if summary is None:  # nothing can be judged without it
         told = [draft for draft in drafts if draft.code == "TL001"]
         drafts = told or [_unreadable(path, source, OverBudget("too large or too complex"))]
-    result = FileResult(
-        path=path,
-        shown=source.path,
-        drafts=(*problems, *drafts, *malformed),
+    begun = _begun(path, source)
+    result = dataclasses.replace(
+        begun,
+        drafts=(*begun.drafts, *drafts, *malformed),
         comments=comments,
-        notes=notes,
         internal_errors=tuple(errors),
         summary=summary,
         consulted=modules.consulted_by(path),
@@ -142,17 +136,27 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
 
 def read_syntax(path: str, source: Source) -> FileResult:
     """What a file of a project without torch says: that it cannot be parsed, and which comments are malformed."""
-    problems = [_unreadable_cell(path, source, problem) for problem in source.problems]
-    notes = tuple(Skipped(reason, source.path, cell) for cell, reason in source.skipped)
     try:
         parse_python(source)
-    except SkippedSource as error:
-        return skipped_file(path, source.path, error)
     except UnreadableSource as error:
-        problems.append(_unreadable(path, source, error))
-        return FileResult(path, source.path, tuple(problems), notes=notes)
+        return _not_read(path, source, error)
+    begun = _begun(path, source)
     comments, malformed = read_comments(path, source)
-    return FileResult(path, source.path, (*problems, *malformed), comments, notes)
+    return dataclasses.replace(begun, drafts=(*begun.drafts, *malformed), comments=comments)
+
+
+def _begun(path: str, source: Source) -> FileResult:
+    """What is said of the cells of a file, before anything of it is parsed."""
+    problems = tuple(_unreadable_cell(path, source, problem) for problem in source.problems)
+    notes = tuple(Skipped(reason, source.path, cell) for cell, reason in source.skipped)
+    return FileResult(path, source.path, problems, notes=notes)
+
+
+def _not_read(path: str, source: Source, error: UnreadableSource) -> FileResult:
+    if isinstance(error, SkippedSource):
+        return skipped_file(path, source.path, error)
+    begun = _begun(path, source)
+    return dataclasses.replace(begun, drafts=(*begun.drafts, _unreadable(path, source, error)))
 
 
 def skipped_file(path: str, shown: str, error: SkippedSource) -> FileResult:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import xxhash
 
 from torchlint.engine.analysis import FileResult
-from torchlint.engine.project_context import Job, ProjectContext, process_state_of
+from torchlint.engine.project_context import Job, ProjectContext, bytes_of, process_state_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,30 +27,35 @@ class KeptResults:
     of paths, the folders that are searched for modules, and the files beside the sources.
     """
 
-    _of_root: dict[Path, tuple[Hashable, dict[Job, _Kept]]] = field(default_factory=dict)
+    _of_root: dict[Path, tuple[tuple[object, ...], dict[Job, _Kept]]] = field(default_factory=dict)
 
     def of(self, context: ProjectContext) -> Keeper:
         """What still may hold in a project as it is now."""
-        sums = {path: context.checksum(path) for path in context.paths}
+        sums = {path: _checksum(context, path) for path in context.paths}
         surroundings = _surroundings(context)
-        known, results = self._of_root.get(context.root, (None, {}))
+        known, results = self._of_root.get(context.root, ((), {}))
         kept = results if known == surroundings else {}
         self._of_root[context.root] = surroundings, kept
         return Keeper(kept, sums)
 
 
-def _surroundings(context: ProjectContext) -> Hashable:
+def _checksum(context: ProjectContext, path: str) -> str:
+    """Tells whether what a file says may have changed: what a notebook writes hangs on the whole notebook."""
+    if path in context.written:
+        return f"{_sum(context.read(path))} {_checksum(context, context.written[path].notebook)}"
+    return _sum(context.contents[path] if path in context.contents else bytes_of(context.root / path))
+
+
+def _surroundings(context: ProjectContext) -> tuple[object, ...]:
     """What the results of all files hang on."""
     state = process_state_of(context)
-    beside = tuple((path, _sum(path)) for path in context.beside)
-    return context.settings, id(context.catalogue), context.paths, beside, state.modules.folders, state.is_concerned
+    beside = tuple((path, _sum(bytes_of(path))) for path in context.beside)
+    is_concerned = bool(context.paths) and state.concerns(context.paths[0])
+    return context.settings, context.catalogue, context.paths, beside, state.modules.folders, is_concerned
 
 
-def _sum(path: Path) -> str | None:
-    try:
-        return xxhash.xxh3_128_hexdigest(path.read_bytes())
-    except OSError:
-        return None
+def _sum(data: bytes) -> str:
+    return xxhash.xxh3_128_hexdigest(data)
 
 
 @dataclass(frozen=True, slots=True)

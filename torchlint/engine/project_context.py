@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import functools
+import itertools
 import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import xxhash
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.load import Extensions
@@ -26,6 +23,7 @@ from torchlint.engine.analysis import (
     summary_of,
     unreadable_file,
 )
+from torchlint.engine.named_libraries import NamedLibraries
 from torchlint.engine.notebook_files import NotebookFile
 from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.facts.file import FileFacts
@@ -76,13 +74,6 @@ class ProjectContext:
         for path in self.paths:
             yield path, self.read(path)
 
-    def checksum(self, path: str) -> str:
-        """Tells whether what a file says may have changed: what a notebook writes hangs on the whole notebook."""
-        if path in self.written:
-            return f"{xxhash.xxh3_128_hexdigest(self.read(path))} {self.checksum(self.written[path].notebook)}"
-        data = self.contents[path] if path in self.contents else _bytes(self.root / path)
-        return xxhash.xxh3_128_hexdigest(data)
-
     def is_too_large(self, path: str) -> bool:
         """Whether `read` gives nothing of a file because of its size."""
         try:
@@ -114,6 +105,7 @@ class ProcessState:
 
     def __init__(self, context: ProjectContext) -> None:
         self.context = context
+        self._is_concerned: bool | None = None
         self.tools: AnalysisContext = analysis_context(context.catalogue, context.settings)
         self.modules = ModuleIndex(
             context.paths,
@@ -123,24 +115,17 @@ class ProcessState:
             tuple(path for path in context.beside if path.suffix in SUFFIXES),
         )
 
-    @functools.cached_property
-    def is_concerned(self) -> bool:
-        """Whether the project names torch, or a library that is known: of another one only the syntax is read.
+    def concerns(self, first: str) -> bool:
+        """Whether the project names a library that is known, or has rules of the user's own; `first` is read first."""
+        if self._is_concerned is None:
+            self._is_concerned = self.context.settings.extensions != Extensions() or self._names_library(first)
+        return self._is_concerned
 
-        `torch` counts anywhere, also in a comment or in a manifest, other libraries where they are imported or quoted;
-        rules of the user's own make every project count.
-        """
-        catalogue, context = self.context.catalogue, self.context
-        if context.settings.extensions != Extensions():
-            return True
-        packages = {*catalogue.names.libraries, *(library.package for library in catalogue.libraries)}
-        calls = (one.call for operator in catalogue.operators for one in operator.spelling)
-        packages = {name for name in (*packages, *(call.partition(".")[0] for call in calls)) if name}
-        names = "|".join(map(re.escape, sorted(packages - {"torch"})))
-        importing = rf"\b(?:import|from)\s[\w\s,.()\\]*\b(?:{names})\b|[\"'](?:{names})[\"'.]"
-        named = re.compile(f"torch(?!lint)|{importing}".encode()).search
-        sources = (named(data) or (not data and context.is_too_large(path)) for path, data in context.sources())
-        return any(sources) or any(map(named, map(_bytes, context.beside)))
+    def _names_library(self, first: str) -> bool:
+        context, named = self.context, NamedLibraries(self.context.catalogue)
+        texts = itertools.chain([(first, context.read(first))], context.sources())
+        sources = (named.are_in(data) or (not data and context.is_too_large(path)) for path, data in texts)
+        return any(sources) or any(named.are_in(bytes_of(path)) for path in context.beside)
 
     def source(self, path: str) -> Source:
         shown = self.context.shown(path)
@@ -165,7 +150,7 @@ class ProcessState:
     def check(self, path: str) -> FileResult:
         shown = self.context.shown(path)
         try:
-            if not self.is_concerned:
+            if not self.concerns(path):
                 return read_syntax(path, self.source(path))
             return analyse(path, self.source(path), self.tools, self.modules)
         except SkippedSource as error:
@@ -189,7 +174,7 @@ class ProcessState:
         return FileResult(path, shown, summary=summary, consulted=self.modules.consulted_by(path))
 
 
-def _bytes(path: Path) -> bytes:
+def bytes_of(path: Path) -> bytes:
     """The bytes of a file; one that cannot be read says nothing."""
     try:
         return path.read_bytes()

@@ -117,12 +117,15 @@ def _unknown(visit: Visit, callee: Callee, spelling: Spelling) -> _Unknown:
         return _Unknown()
     condition, given = found
     is_spread = any(one.arg is None and one.value is given for one in visit.call.keywords)
-    for end in definitions_of(visit.facts, given, visit.scope, EVERYWHERE):
+    ends = definitions_of(visit.facts, given, visit.scope, EVERYWHERE)
+    for end in ends:
         origin = beyond(visit.facts, end)
         shown = end if isinstance(end, Definition) else Definition(given, visit.scope)
         if origin is not None or not isinstance(shown.node, ast.Constant):
-            asked = None if origin is None or is_spread else Asked(origin, condition)
-            return _Unknown(condition.argument, shown, asked)
+            is_all = len(ends) == 1 and not is_spread  # else other files do not decide alone
+            return _Unknown(
+                condition.argument, shown, Asked(origin, condition) if origin is not None and is_all else None
+            )
     return _Unknown(condition.argument, Definition(given, visit.scope))
 
 
