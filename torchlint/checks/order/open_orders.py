@@ -20,7 +20,7 @@ from torchlint.checks.order.workers.starts import worker_starts
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.order.harmless import MustAnalysis, open_uses
-from torchlint.facts.order.salted import is_salted_hash, sets_that_may_hold_text
+from torchlint.facts.order.salted import hashed_by, is_salted_hash, sets_that_may_hold_text
 from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tree import is_method_call
 from torchlint.project.index import Project
@@ -31,8 +31,10 @@ _POOLS = frozenset(
 """Threads that share everything, generators among it."""
 
 
-_SHARED = frozenset({"multiprocessing.Value", "multiprocessing.Array", "multiprocessing.Manager"}) | frozenset(
-    {"torch.multiprocessing.Value", "torch.multiprocessing.Array", "torch.multiprocessing.Manager"}
+_SHARED = frozenset(
+    f"{package}.{name}"
+    for package in ("multiprocessing", "torch.multiprocessing")
+    for name in ("Array", "Manager", "Value")
 )
 """What several processes write: each finds what those before it left."""
 
@@ -84,15 +86,10 @@ def sets(visit: Visit) -> Iterator[Finding]:
 @check(codes=("TL403",), triggers=Triggers(calls=frozenset({"builtins.hash"})), judge=_judge, is_open=True)
 def hashes(visit: Visit) -> Iterator[Finding]:
     """Hashes of what is text, or may be."""
-    given = visit.call.args[0] if len(visit.call.args) == 1 else None
-    is_open = given is not None and visit.kind(given) in (Kind.UNKNOWN, Kind.TEXT)
-    if is_salted_hash(visit.facts, visit.site) or (is_open and not _defines_equality(visit)):
+    hashed = hashed_by(visit.facts, visit.site)
+    is_open = hashed is not None and visit.kind(hashed) in (Kind.UNKNOWN, Kind.TEXT)
+    if is_open or is_salted_hash(visit.facts, visit.site):
         yield Finding("TL403", visit.node)
-
-
-def _defines_equality(visit: Visit) -> bool:
-    """Whether a hash says what an object is equal to."""
-    return visit.facts.symbol_at(visit.scope, visit.statement).rpartition(".")[2] in ("__hash__", "__eq__")
 
 
 def _started(facts: FileFacts) -> list[CallSite]:

@@ -43,13 +43,18 @@ def salted(facts: FileFacts) -> Iterator[Salted]:
 
 def is_salted_hash(facts: FileFacts, site: CallSite) -> bool:
     """Whether a call is `hash` of what may be text, and does not say what an object is equal to."""
+    hashed = hashed_by(facts, site)
+    return hashed is not None and _may_be_text(facts, hashed, site.scope)
+
+
+def hashed_by(facts: FileFacts, site: CallSite) -> ast.expr | None:
+    """What a call of `hash` is given; None for another call, and where it says what an object is equal to."""
     call = site.node
     if len(call.args) != 1 or facts.names(call.func, site.scope).only != _HASH:
-        return False
+        return None
     function = facts.function_of(site.scope)
-    if function is not None and facts.symbols.scopes[function].name in ("__hash__", "__eq__"):
-        return False
-    return _may_be_text(facts, call.args[0], site.scope)
+    is_equality = function is not None and facts.symbols.scopes[function].name in ("__hash__", "__eq__")
+    return None if is_equality else call.args[0]
 
 
 def _may_be_text(facts: FileFacts, argument: ast.expr, scope: int) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.checks.memory.uninitialised.makers import MAKERS
 from torchlint.checks.memory.uninitialised.memory import PARAMETER, Memory
 from torchlint.facts.classes import heirs, method_of
-from torchlint.facts.flow.tracker import follow
+from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.flow.values import Value
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
@@ -82,10 +82,7 @@ def reading_of(facts: FileFacts, parameter: OwnParameter) -> ast.AST | None:
         return None
     if facts.cached(_fills_modules) or _is_touched(facts, parameter):
         return None
-    related = {parameter.owner, *heirs(facts, parameter.owner)}
-    own = facts.index.own_attributes(parameter.name)
-    memory = Memory(facts)
-    flow = follow(memory, *(Value(read) for read in own if facts.class_of(facts.index.scope_of(read)) in related))
+    memory, flow = _followed(facts, parameter)
     forward = method_of(facts, parameter.owner, "forward")
     is_followed = flow.is_whole and not memory.writes and {one.function for one in memory.returned} <= {forward}
     if not is_followed or any(one.port is not None for one in flow.exits):
@@ -96,13 +93,23 @@ def reading_of(facts: FileFacts, parameter: OwnParameter) -> ast.AST | None:
 
 def is_filled_by_class(facts: FileFacts, parameter: OwnParameter) -> bool:
     """Whether code of the class, or of one that derives from it, writes to a parameter or goes through all of them."""
-    related = {parameter.owner, *heirs(facts, parameter.owner)}
-    memory = Memory(facts)
-    own = facts.index.own_attributes(parameter.name)
-    flow = follow(memory, *(Value(read) for read in own if facts.class_of(facts.index.scope_of(read)) in related))
+    memory, flow = _followed(facts, parameter)
     walks = (one for word in (*_WALKS, "apply") for one in facts.index.attributes(word))
-    is_walked = any(facts.class_of(facts.index.scope_of(one)) in related for one in walks)
+    is_walked = any(facts.class_of(facts.index.scope_of(one)) in _related(facts, parameter) for one in walks)
     return bool(memory.writes) or is_walked or not flow.is_whole
+
+
+def _followed(facts: FileFacts, parameter: OwnParameter) -> tuple[Memory, Flow]:
+    """What becomes of a parameter in its class, and in those that derive from it."""
+    memory, related = Memory(facts), _related(facts, parameter)
+    own = facts.index.own_attributes(parameter.name)
+    return memory, follow(
+        memory, *(Value(read) for read in own if facts.class_of(facts.index.scope_of(read)) in related)
+    )
+
+
+def _related(facts: FileFacts, parameter: OwnParameter) -> set[int]:
+    return {parameter.owner, *heirs(facts, parameter.owner)}
 
 
 def may_come_from_elsewhere(facts: FileFacts, parameter: OwnParameter, site: CallSite) -> bool:
