@@ -45,7 +45,8 @@ def worked() -> float:
 class Deadline:
     """A limit from now on, in seconds of such a clock. `waiting` tells how long was waited since any moment."""
 
-    def __init__(self, seconds: float, waiting: Callable[[], float] = waited) -> None:
+    def __init__(self, seconds: float, waiting: Callable[[], float] | None = None) -> None:
+        waiting = waiting or waited
         self.seconds = seconds
         self._waiting, self._waited, self._begun = waiting, waiting(), monotonic()
         self._due = self._begun + seconds
