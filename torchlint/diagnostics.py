@@ -32,7 +32,7 @@ class Confidence(enum.IntEnum):
         return self.name.lower()
 
 
-class Location(msgspec.Struct, frozen=True, order=True):
+class Location(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
     """A span of source. Lines and columns count from 1, columns in code points; the end column is exclusive.
 
     `cell` is the index of a notebook's cell among all its cells, from 1, and lines then count inside the cell.
@@ -60,16 +60,14 @@ class Location(msgspec.Struct, frozen=True, order=True):
         return f"{self.shown_line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Another place that explains a finding."""
 
     location: Location
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What ends a group of findings; equal keys are one fix in the closing line of the text report.
 
     `one` and `many` are imperative phrases; `many` may hold `{count}`.
@@ -129,8 +127,7 @@ class Diagnostic:
         return (self.location.sort_key, self.code, self.message)
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     """Something said beside the findings, such as a switched-off rule. Never changes the exit code."""
 
     message: str
@@ -140,8 +137,7 @@ class Note:
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped(Note):
+class Skipped(Note, frozen=True, array_like=True, gc=False, tag=True):
     """A file, a folder or one cell of a notebook that was not checked; the message says why."""
 
     cell: int | None = None
@@ -151,8 +147,7 @@ class Skipped(Note):
         return f"{self.path}: {cell}skipped: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
-class InternalError:
+class InternalError(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A check that broke on a file. The rest goes on, and the run ends with exit code 2."""
 
     check: str

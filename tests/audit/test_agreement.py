@@ -25,7 +25,7 @@ PROGRAMS = [
 def test_check_and_audit_agree(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program.write(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("torchlint.project.target._installed", lambda *_: None)
+    monkeypatch.setattr("torchlint.project.outside.Outside.installed_torch", lambda *_: "")
     checked, audited = check(Path()), audit_paths((), CheckOptions(jobs=1))
     assert [*_reds_without_a_finding(checked, audited), *_findings_called_well(checked, audited)] == []
 

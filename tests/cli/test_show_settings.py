@@ -32,7 +32,7 @@ def plant(**files: str) -> None:
 
 def shown(capsys: Capture, *arguments: str) -> list[list[str]]:
     """The lines of each block."""
-    with mock.patch("torchlint.project.target._installed", return_value=None):
+    with mock.patch("torchlint.project.outside.Outside.installed_torch", return_value=""):
         assert main(["check", "--show-settings", *arguments]) == 0
     return [block.splitlines() for block in capsys.readouterr().out.split("\n\n")]
 

@@ -153,6 +153,6 @@ def test_what_other_files_may_get_at_are_ways_out_of_the_file() -> None:
     assert exits == {
         ("program.py::", Field("ONE")),
         ("program.py::Run", Field("kept")),
-        ("program.py::Run", Others.HEIRS),
+        ("program.py::Run", Others(are_heirs=True)),
         ("program.py::make", None),
     }

@@ -135,7 +135,7 @@ def hits_as_written(program: Program) -> tuple[Hit, ...]:
 
 def check(*paths: Path, options: api.CheckOptions | None = None) -> Report:
     """Check paths, whatever torch is installed beside the tests. Nothing may break."""
-    with mock.patch("torchlint.project.target._installed", return_value=None):
+    with mock.patch("torchlint.project.outside.Outside.installed_torch", return_value=""):
         report = api.check_paths(paths, options or api.CheckOptions(jobs=1))
     assert not report.internal_errors, report.internal_errors
     return report

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from torchlint.project.outside import Outside
 from torchlint.project.requirements.manifests import Manifests
 
 IMAGES = {"23.10": "2.1"}
@@ -16,7 +17,7 @@ def said(folder: Path, name: str, text: str, **beside: str) -> list[str]:
     """The specifiers that one manifest gives torch; `beside` are files that it may include."""
     for file, content in {name: text, **{key.replace("_", "."): value for key, value in beside.items()}}.items():
         (folder / file).write_text(content, encoding="utf-8")
-    manifests = Manifests(folder, [folder / name], ["train.py"], lambda _: b"", IMAGES)
+    manifests = Manifests(folder, [folder / name], ["train.py"], lambda _: b"", IMAGES, Outside())
     pins = manifests.pins("train.py", "torch")
     return [] if pins is None else list(pins.specifiers)
 
@@ -61,7 +62,7 @@ def test_requirements_include_others_and_are_held_to_constraints(tmp_path: Path)
 
 def test_requirements_as_powershell_writes_them(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("torch==1.13.1\n", encoding="utf-16")
-    pins = Manifests(tmp_path, [tmp_path / "requirements.txt"], [], lambda _: b"", {}).pins("a.py", "torch")
+    pins = Manifests(tmp_path, [tmp_path / "requirements.txt"], [], lambda _: b"", {}, Outside()).pins("a.py", "torch")
     assert pins is not None
     assert pins.specifiers == ("==1.13.1",)
 
@@ -233,7 +234,7 @@ def notebook(*sources: str) -> bytes:
 )
 def test_a_notebook_installs_for_itself(tmp_path: Path, cell: str, expected: tuple[str, ...]) -> None:
     sources = {"a.ipynb": notebook("import torch", cell), "b.ipynb": notebook("import torch")}
-    manifests = Manifests(tmp_path, [], [*sources, "c.py"], sources.__getitem__, IMAGES)
+    manifests = Manifests(tmp_path, [], [*sources, "c.py"], sources.__getitem__, IMAGES, Outside())
     found = manifests.pins("a.ipynb", "torch")
     assert (found.specifiers if found else ()) == expected
     assert manifests.pins("b.ipynb", "torch") is None
@@ -242,4 +243,4 @@ def test_a_notebook_installs_for_itself(tmp_path: Path, cell: str, expected: tup
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"install torch", b'{"cells": [{"cell_type": "code"}]} install torch'])
 def test_a_broken_notebook_installs_nothing(tmp_path: Path, data: bytes) -> None:
-    assert Manifests(tmp_path, [], ["a.ipynb"], lambda _: data, IMAGES).pins("a.ipynb", "torch") is None
+    assert Manifests(tmp_path, [], ["a.ipynb"], lambda _: data, IMAGES, Outside()).pins("a.ipynb", "torch") is None

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from torchlint.catalogue.versions import TorchTarget
+from torchlint.project.outside import Outside
 from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.target import Targets, unknown_torch
 
 RELEASES = ((1, 0), (1, 6), (1, 13), (2, 0), (2, 1), (2, 6), (2, 15))
-INSTALLED = "torchlint.project.target._installed"
+INSTALLED = "torchlint.project.outside.Outside.installed_torch"
 
 
 def targets(folder: Path, files: Mapping[str, str], configured: str | None = None) -> Targets:
@@ -23,13 +24,13 @@ def targets(folder: Path, files: Mapping[str, str], configured: str | None = Non
         path.write_text(text, encoding="utf-8")
     sources = [name for name in files if name.endswith((".py", ".ipynb"))]
     manifests = [folder / name for name in files if name not in sources]
-    read = Manifests(folder, manifests, sources, lambda path: (folder / path).read_bytes(), {})
-    return Targets(folder, read, configured, RELEASES)
+    read = Manifests(folder, manifests, sources, lambda path: (folder / path).read_bytes(), {}, Outside())
+    return Targets(folder, read, configured, RELEASES, Outside())
 
 
 @pytest.fixture(autouse=True)
 def _nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(INSTALLED, lambda _: None)
+    monkeypatch.setattr(INSTALLED, lambda *_: "")
 
 
 def test_the_nearest_manifest_that_names_torch_decides(tmp_path: Path) -> None:
@@ -132,7 +133,7 @@ def test_nothing_pinned_is_the_newest_release(tmp_path: Path) -> None:
 
 
 def test_an_installed_torch_counts_where_nothing_is_declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(INSTALLED, lambda _: (2, 6))
+    monkeypatch.setattr(INSTALLED, lambda *_: "2.6.0")
     found = targets(tmp_path, {"a.py": "", "b/b.py": "", "b/requirements.txt": "torch<2\n", "c/requirements.txt": ""})
     assert (str(found.of("b/b.py")), found.of("b/b.py").declared) == ("1.0 to 1.13", True)
     assert str(found.of("a.py")) == "1.0 to 1.13"

@@ -63,7 +63,7 @@ def _bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No torch is installed beside the tests."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    with mock.patch("torchlint.project.target._installed", return_value=None):
+    with mock.patch("torchlint.project.outside.Outside.installed_torch", return_value=""):
         yield
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import msgspec
+from msgspec.structs import replace
 
 from torchlint.catalogue import Catalogue
 from torchlint.checks.framework.drafts import Draft
@@ -69,15 +71,14 @@ def _prefilter(catalogue: Catalogue, every: tuple[Check, ...], selected: frozens
     return Prefilter.of(checks, tuple(check.triggers(catalogue, selected) for check in checks))
 
 
-@dataclass(frozen=True, slots=True)
-class FileResult:
+class FileResult(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """All that one file yields by itself, as plain data."""
 
     path: str
     shown: str
     drafts: tuple[Draft, ...] = ()
     comments: tuple[Comment, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note | Skipped, ...] = ()
     internal_errors: tuple[InternalError, ...] = ()
     summary: FileSummary | None = None
     consulted: tuple[str, ...] = ()
@@ -122,7 +123,7 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
         told = [draft for draft in drafts if draft.code == "TL001"]
         drafts = told or [_unreadable(path, source, OverBudget("too large or too complex"))]
     begun = _begun(path, source)
-    result = dataclasses.replace(
+    result = replace(
         begun,
         drafts=(*begun.drafts, *drafts, *malformed),
         comments=comments,
@@ -142,7 +143,7 @@ def read_syntax(path: str, source: Source) -> FileResult:
         return _not_read(path, source, error)
     begun = _begun(path, source)
     comments, malformed = read_comments(path, source)
-    return dataclasses.replace(begun, drafts=(*begun.drafts, *malformed), comments=comments)
+    return replace(begun, drafts=(*begun.drafts, *malformed), comments=comments)
 
 
 def _begun(path: str, source: Source) -> FileResult:
@@ -156,7 +157,7 @@ def _not_read(path: str, source: Source, error: UnreadableSource) -> FileResult:
     if isinstance(error, SkippedSource):
         return skipped_file(path, source.path, error)
     begun = _begun(path, source)
-    return dataclasses.replace(begun, drafts=(*begun.drafts, _unreadable(path, source, error)))
+    return replace(begun, drafts=(*begun.drafts, _unreadable(path, source, error)))
 
 
 def skipped_file(path: str, shown: str, error: SkippedSource) -> FileResult:
@@ -208,7 +209,7 @@ def _unreadable(path: str, source: Source, error: UnreadableSource) -> Draft:
 def _unreadable_cell(path: str, source: Source, problem: Problem) -> Draft:
     """A notebook is worked in cell by cell: what one of them holds, a draft or prose, fails no run of the others."""
     draft = _unreadable(path, source, UnreadableSource(problem.reason, problem.line, problem.column))
-    return dataclasses.replace(draft, message="cell", severity=Severity.INFO)
+    return replace(draft, message="cell", severity=Severity.INFO)
 
 
 def _check(facts: FileFacts, tools: AnalysisContext) -> tuple[list[Draft], list[InternalError]]:

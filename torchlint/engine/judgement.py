@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
+
+from msgspec.structs import replace
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.versions import VersionRange, format_minor
@@ -29,7 +30,7 @@ def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | N
         judged = check.judge(judged, project)
     if judged is not None and draft.is_open:
         message = draft.message if draft.message.startswith(_OPEN) else _OPEN
-        judged = dataclasses.replace(judged, message=message, severity=Severity.INFO)
+        judged = replace(judged, message=message, severity=Severity.INFO)
     return None if judged is None else diagnostic_of(judged, project.catalogue)
 
 
@@ -41,11 +42,11 @@ def _for_releases(draft: Draft, project: Project) -> Draft | None:
         return None
     values = {**draft.values, **target.words}
     if concerned[-1] == target.newest:
-        return dataclasses.replace(draft, values=values)
+        return replace(draft, values=values)
     rule = project.catalogue.rules[draft.code]
     severity = draft.severity if draft.severity is not None else Severity[rule.severity.upper()]
     values["older"] = f"on torch <= {format_minor(concerned[-1])}"
-    return dataclasses.replace(draft, values=values, severity=Severity(max(severity - 1, Severity.INFO)))
+    return replace(draft, values=values, severity=Severity(max(severity - 1, Severity.INFO)))
 
 
 def diagnostic_of(draft: Draft, catalogue: Catalogue) -> Diagnostic:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+import msgspec
+
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Check, ProgramCheck
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Related
@@ -93,7 +95,7 @@ class Court:
                 "were": "was" if len(old) == 1 else "were",
             }
             related = tuple(Related(draft.location, "Python 2 as well") for draft in old[1:])
-            told = dataclasses.replace(old[0], values=values, related=related)
+            told = msgspec.structs.replace(old[0], values=values, related=related)
             self._judge_all([told], told.path, Suppressor((), self._settings, self._project.catalogue))
 
     def _judge_all(self, drafts: Sequence[Draft], shown: str, suppressor: Suppressor) -> set[str]:

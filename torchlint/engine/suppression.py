@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import msgspec
+from msgspec.structs import replace
 
 from torchlint.catalogue import Catalogue
 from torchlint.checks.framework.drafts import Draft
@@ -17,8 +17,7 @@ from torchlint.source.text import Source
 _CODE = "TL002"
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One directive with its places worked out, so that it outlives its source."""
 
     directive: Directive
@@ -106,7 +105,7 @@ class Suppressor:
                 ]
                 if idle:
                     first, last = comment.locations[idle[0]], comment.locations[idle[-1]]
-                    location = msgspec.structs.replace(first, end_column=last.end_column)
+                    location = replace(first, end_column=last.end_column)
                     named = ", ".join(comment.directive.selectors[position] for position in idle)
                     yield _draft(path, location, comment.source_line, comment.directive.line, variant, named)
 

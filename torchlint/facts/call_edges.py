@@ -49,15 +49,17 @@ _IN_WORKERS = "worker_init_fn"
 """What data loaders call in processes of their own alone, whoever hands it on."""
 
 
-class Edge(msgspec.Struct, frozen=True):
+class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A call of project code from `symbol`, or (`is_reference`) a mention of it that somebody else may call.
 
-    `arguments` are given by position and keyword; `"*"` stands for `*args` and `**kwargs`.
+    Arguments are given by position and keyword; `"*"` stands for `*args` and `**kwargs`.
     """
 
     symbol: str
     callee: str
-    arguments: tuple[tuple[int | str, Argument], ...] = ()
+    literals: tuple[tuple[int | str, Constant], ...] = ()
+    others: tuple[int | str, ...] = ()
+    """The arguments that are no literals."""
     is_reference: bool = False
     is_loading: bool = False
     """Data sets and loaders run it when they are iterated, maybe in worker processes."""
@@ -80,6 +82,11 @@ class Edge(msgspec.Struct, frozen=True):
     """What holds the object whose method is called; `callee` is the method's name alone."""
     demands: tuple[Demand, ...] = ()
     """What options and parameters have to be for the call to run."""
+
+    @property
+    def arguments(self) -> dict[int | str, Argument]:
+        """`f(x, 2, mode="sum")` gives `{0: ..., 1: 2, "mode": "sum"}`."""
+        return {**dict.fromkeys(self.others, ...), **dict(self.literals)}
 
 
 def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, is_placed: bool) -> Iterator[Edge]:
@@ -109,11 +116,11 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
         edge = replace(edge, moment=moment_of(facts, site.statement), place=place)
     is_of_another = any(not name.startswith(f"{facts.path}::") for name, _ in called)
     objects = tuple(_objects(facts, site)) if is_of_another and not is_test(facts.path) else ()
-    known: dict[int, tuple[tuple[int | str, Argument], ...]] = {}
+    known: dict[int, Edge] = {}
     for callee, given in called:
         if id(given) not in known:
-            known[id(given)] = tuple(_literals(facts, given, site.scope))
-        yield replace(edge, callee=callee, arguments=known[id(given)], objects=objects)
+            known[id(given)] = _with_arguments(facts, replace(edge, objects=objects), given, site.scope)
+        yield replace(known[id(given)], callee=callee)
     if holder is not None and isinstance(site.node.func, ast.Attribute):
         yield replace(edge, callee=site.node.func.attr, holder=holder)
     for argument, callee in mentioned:
@@ -160,9 +167,8 @@ def _handed(facts: FileFacts, site: CallSite, starter: Starter | None, argument:
     """The edge to a function that a call hands to what runs it, with what that gives."""
     is_run = starter is not None and argument is handed_function(starter, site.node)
     given = handed_arguments(starter, site.node) if is_run and starter is not None else _UNSEEN
-    literals = tuple(_literals(facts, given, site.scope))
-    edge = _in_worker(facts, site, starter, edge)
-    return replace(edge, arguments=literals, starter=_fresh_starter(site.node, starter))
+    edge = _with_arguments(facts, _in_worker(facts, site, starter, edge), given, site.scope)
+    return replace(edge, starter=_fresh_starter(site.node, starter))
 
 
 def _in_worker(facts: FileFacts, site: CallSite, starter: Starter | None, edge: Edge) -> Edge:
@@ -225,6 +231,12 @@ def _objects(facts: FileFacts, site: CallSite) -> Iterator[tuple[int | str, str]
     for key, value in given:
         if key is not None and isinstance(value, ast.Name | ast.Attribute | ast.Call):
             yield from ((key, name) for name in objects_of(facts, value, site.scope))
+
+
+def _with_arguments(facts: FileFacts, edge: Edge, arguments: Arguments, scope: int) -> Edge:
+    given = dict(_literals(facts, arguments, scope))
+    literals = tuple((key, value) for key, value in given.items() if not isinstance(value, EllipsisType))
+    return replace(edge, literals=literals, others=tuple(key for key, value in given.items() if value is ...))
 
 
 def _literals(facts: FileFacts, arguments: Arguments, scope: int) -> Iterator[tuple[int | str, Argument]]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 UNKNOWN = Values()
+_CONSTANTS = (str, int, float, type(None))
 
 
 def value_of(
@@ -76,7 +77,7 @@ def end_value(facts: FileFacts, one: End, through: Through = Through.NOTHING, de
     """The constants that an end of a definition may be."""
     if not isinstance(one, Definition) or one.parts:
         return UNKNOWN
-    if isinstance(one.node, ast.Constant) and one.node.value is not Ellipsis:
+    if isinstance(one.node, ast.Constant) and isinstance(one.node.value, _CONSTANTS):
         return Values((one.node.value,), complete=True)
     if isinstance(one.node, ast.UnaryOp):
         return _unary(one.node, value_of(facts, one.node.operand, one.scope, through, depth - 1))

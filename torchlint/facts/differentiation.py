@@ -11,8 +11,9 @@ import ast
 import enum
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.callees import names_called
 from torchlint.facts.definitions import definitions_of, seen_values
@@ -52,8 +53,7 @@ class Evidence(enum.Enum):
     """Of code that is named for work on data: only a call that gives it a prediction."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The function through which a gradient has to come back to what varies only in its backward pass."""
 
     symbol: str

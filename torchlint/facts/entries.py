@@ -6,9 +6,10 @@ import ast
 import enum
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.file import MAIN
@@ -32,8 +33,7 @@ class EntryKind(enum.Enum):
     NOTEBOOK = "notebook"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One way to start this file, and the symbol that then runs besides its import."""
 
     kind: EntryKind

@@ -6,8 +6,9 @@ import ast
 import functools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.tree import method_called
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 _SETTERS = frozenset({"os.environ.setdefault", "os.putenv", "os.environ.__setitem__"})
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentWrite:
+class EnvironmentWrite(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One place that sets a variable; `value` is None when it is not a literal."""
 
     name: str

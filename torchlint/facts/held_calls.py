@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torchlint.facts.scopes import CallSite
 
 
-class Holder(msgspec.Struct, frozen=True):
+class Holder(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The parameter that holds an object which other files make."""
 
     function: str

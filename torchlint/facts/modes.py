@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import enum
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -30,8 +29,7 @@ class Mode(enum.IntEnum):
     ON = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ModeCall:
+class ModeCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One call that sets the mode.
 
     `parameter` names the parameter of the enclosing function that decides, when one does; the call sites then tell.

@@ -36,7 +36,7 @@ _DEPTH = 4
 _MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 
 
-class Result(msgspec.Struct, frozen=True):
+class Result(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """An object, a class or a function that a function gives to whom calls it."""
 
     function: str

@@ -27,14 +27,14 @@ _BELOW_ALL = 1_000_000_000
 """A line."""
 
 
-class Argument(msgspec.Struct, frozen=True):
+class Argument(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     """What calls of other files give a parameter."""
 
     name: str
     place: int | None
 
 
-class Origin(msgspec.Struct, frozen=True):
+class Origin(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     """Where a value comes into the file, as plain data: a result, an argument, a name of another module."""
 
     symbol: str

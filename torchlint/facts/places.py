@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
-class Place(msgspec.Struct, frozen=True):
+class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """All that a diagnostic needs of the place it stands at."""
 
     location: Location

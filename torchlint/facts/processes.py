@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import ProcessStarters
     from torchlint.facts.file import FileFacts
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessStart:
+class ProcessStart(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A call that starts a process, by the code that runs it."""
 
     symbol: str

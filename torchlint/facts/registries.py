@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from torchlint.facts.scopes import BindingKind, ScopeKind
@@ -24,8 +24,7 @@ _DEPTH = 4
 """Modules that hand an object on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Registration:
+class Registration(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A class or function of the file that a decorator of the project is given: it may be kept in a table."""
 
     symbol: str
@@ -33,8 +32,7 @@ class Registration:
     """As a project name; of a method of a library's object, that object (`nets.py::MODELS`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableUse:
+class TableUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Code that puts a parameter into a table of the module or of its object, or takes something out."""
 
     symbol: str

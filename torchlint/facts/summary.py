@@ -6,8 +6,6 @@ empty string for what runs at import.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 
 from torchlint.diagnostics import Location
@@ -39,16 +37,14 @@ from torchlint.facts.training.training_mode import (
 from torchlint.facts.values import Constant
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
+class Parameters(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A function's parameters in order, and the literal defaults among them."""
 
     names: tuple[str, ...]
     defaults: tuple[tuple[str, Constant], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorCall:
+class OperatorCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One call of an operator of the registry, or a store that reaches it."""
 
     operator: str
@@ -62,7 +58,7 @@ class OperatorCall:
     """What parameters have to be for it to run: `if self.use_softmax:`."""
 
 
-class Import(msgspec.Struct, frozen=True):
+class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A symbol imports a project file; `name` is what it asks of that file, empty where it may ask anything."""
 
     symbol: str
@@ -70,8 +66,7 @@ class Import(msgspec.Struct, frozen=True):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileSummary:
+class FileSummary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     path: str
     start: Place
     """The beginning of the file."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.options.demands import Demand, demand_of, demands_on
@@ -18,8 +19,7 @@ _PRECISION = "torch.set_float32_matmul_precision"
 """The one switch of this kind that is a function."""
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchWrite:
+class SwitchWrite(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One place that sets a switch; `value` is the literal, or None when it is decided at run time."""
 
     name: str

@@ -8,7 +8,8 @@ from typing import TypeVar
 import msgspec
 
 Known = TypeVar("Known")
-Constant = str | bytes | int | float | complex | bool | None
+Constant = str | int | float | bool | None
+"""Of literals; bytes and complex numbers decide nothing, and count as unknown."""
 
 
 def same_constant(one: object, other: object) -> bool:

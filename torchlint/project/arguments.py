@@ -19,7 +19,7 @@ class GivenArguments:
         for path, summary in summaries.items():
             for edge in () if is_test(path) else summary.edges:
                 home, name = calls.callee(edge)
-                self._calls[home, name.removesuffix(".__init__")].append(dict(edge.arguments))
+                self._calls[home, name.removesuffix(".__init__")].append(edge.arguments)
 
     def of(self, callee: Symbol, parameter: str, position: int | None) -> list[Argument]:
         """What each call gives for a parameter, by keyword or at a position; `...` where that is open."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from torchlint.facts.options.configurations import Configuration, ConfiguredValu
 from torchlint.facts.options.seed_names import KEPT, SEED
 from torchlint.facts.options.settings import Keys
 from torchlint.facts.values import Constant
+from torchlint.project.outside import Outside
 from torchlint.project.shown import shown_path
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class ConfiguredSeed:
 class ConfigurationFiles:
     """The YAML files among `files`, and the JSON files that code names; all below `root`."""
 
-    def __init__(self, root: Path, files: Sequence[Path]) -> None:
-        self._root = root
+    def __init__(self, root: Path, files: Sequence[Path], outside: Outside) -> None:
+        self._root, self._outside = root, outside
         self._paths = {file.relative_to(root).as_posix() for file in files if file.suffix in SUFFIXES}
         self._texts: dict[str, str] = {}
 
@@ -99,19 +99,27 @@ class ConfigurationFiles:
     def _is_of_json(self, path: str) -> bool:
         """Whether a path is of a JSON file of the project: most of those hold data, so none is looked for."""
         is_below = not path.startswith(("/", "../"))
-        return is_below and path.endswith(_JSON) and os.path.isfile(self._root / path)  # noqa: PTH113 - False for a name too long
+        return is_below and path.endswith(_JSON) and self._outside.is_file(self._root / path)
 
     def _text(self, path: str) -> str:
         if path not in self._texts:
-            self._texts[path] = text_in(self._root / path)
+            file = self._root / path
+            self._texts[path] = text_in(file) if path in self._paths else _decoded(self._outside.data(file))
         return self._texts[path]
 
 
 def text_in(file: Path) -> str:
     """What a file holds; nothing where it is too large to configure anything, or cannot be read."""
     try:
-        return file.read_bytes().decode() if file.stat().st_size <= _LARGEST else ""
-    except (OSError, UnicodeDecodeError):
+        return _decoded(file.read_bytes()) if file.stat().st_size <= _LARGEST else ""
+    except OSError:
+        return ""
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode() if len(data) <= _LARGEST else ""
+    except UnicodeDecodeError:
         return ""
 
 

@@ -87,11 +87,11 @@ def are_all_seen(facts: FileFacts, exit_: Exit) -> bool:
         return is_only_called(facts, exit_.symbol)
     if isinstance(exit_.port, Field) and exit_.symbol.endswith("::"):
         return not _may_have_more(facts, exit_.symbol, exit_.port.name)
-    if exit_.port is Others.ANY:
+    if exit_.port == Others():
         return not is_named(facts, exit_.symbol)
     if any(base == exit_.symbol for _, base in base_classes(facts)):
         return False  # an heir may do anything with what its base has
-    return exit_.port is Others.HEIRS or is_only_made(facts, exit_.symbol)
+    return exit_.port == Others(are_heirs=True) or is_only_made(facts, exit_.symbol)
 
 
 def _may_have_more(facts: FileFacts, module: str, name: str) -> bool:

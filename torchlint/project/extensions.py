@@ -1,7 +1,6 @@
 """Extensions that a project compiles: which of their functions, as Python calls them, end in atomic additions."""
 
 # A walk over thousands of files works on strings; a Path for each would cost more than the walk.
-# ruff: noqa: PTH118, PTH123, PTH202
 
 from __future__ import annotations
 
@@ -14,10 +13,9 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from torchlint.project.outside import Outside
 from torchlint.source.cuda import Addition, Function, bindings, functions
-from torchlint.source.exclusion import NOT_PROJECT
 
-_SUFFIXES = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".h", ".hpp", ".inl")
 _KERNELS = (".cu", ".cuh")
 _LARGEST = 1_000_000
 """Bytes. What is larger was generated."""
@@ -37,8 +35,10 @@ class Kernel:
 class Extensions:
     """The C++ and CUDA files below `root` (None: there are none), looked at when a call may lead to one."""
 
-    def __init__(self, root: Path | None, contents: Callable[[], Iterator[tuple[str, bytes]]]) -> None:
-        self._root = root
+    def __init__(
+        self, root: Path | None, contents: Callable[[], Iterator[tuple[str, bytes]]], outside: Outside
+    ) -> None:
+        self._root, self._outside = root, outside
         self._contents = contents
 
     def kernel_behind(self, modules: Collection[str], function: str, caller: str) -> Kernel | None:
@@ -80,10 +80,15 @@ class Extensions:
     @functools.cached_property
     def _texts(self) -> dict[str, str]:
         """The sources, by path; none where no kernel is among them."""
-        paths = [] if self._root is None else list(_sources_below(str(self._root)))
+        paths = [] if self._root is None else self._outside.extension_sources(self._root)
         if self._root is None or len(paths) > _MOST_FILES or not any(path.endswith(_KERNELS) for path in paths):
             return {}
-        return {os.path.relpath(path, self._root).replace(os.sep, "/"): _text(path) for path in sorted(paths)}
+        return {os.path.relpath(path, self._root).replace(os.sep, "/"): self._text(path) for path in paths}
+
+    def _text(self, path: str) -> str:
+        data = self._outside.data(path)
+        text = data.decode(errors="replace") if len(data) <= _LARGEST else ""
+        return text.replace("\r\n", "\n").replace("\r", "\n")
 
     @functools.cached_property
     def _bound(self) -> dict[str, tuple[tuple[str, str], ...]]:
@@ -115,19 +120,3 @@ class Extensions:
                 seen.update(called)
                 waiting += called
         return None
-
-
-def _sources_below(folder: str) -> Iterator[str]:
-    for above, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in NOT_PROJECT and not name.startswith("."))
-        yield from (os.path.join(above, name) for name in names if name.endswith(_SUFFIXES))
-
-
-def _text(path: str) -> str:
-    try:
-        if os.path.getsize(path) > _LARGEST:
-            return ""
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.randomness.draws import Draw
@@ -45,7 +46,7 @@ def _randomness_of(program: Program, edge: Edge, project: Project) -> Randomness
     """Such a process imports the file of the function that it is started with, and runs that."""
     path, _, symbol = edge.callee.partition("::")
     reached = project.programs.calls.reached([(path, ""), (path, symbol)])
-    entry = dataclasses.replace(program.entry, symbol=symbol)
+    entry = replace(program.entry, symbol=symbol)
     return project.randomness_of(Program(path, entry, reached, frozenset(file for file, _ in reached)))
 
 

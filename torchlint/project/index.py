@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import functools
 import re
 from collections import defaultdict
@@ -11,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.libraries import Library
@@ -31,6 +32,7 @@ from torchlint.project.flows import Flows
 from torchlint.project.gradients import Gradients
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.options import fails_by_default, never_draws, option_for_seed
+from torchlint.project.outside import Outside
 from torchlint.project.programs import ModeVerdict, Program, Programs
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.reach import Reach
@@ -81,6 +83,7 @@ class Project:
     """The whole facts of one file: for the few questions that no summary answers."""
     is_alone: bool = False
     """It is one file, and nothing that lies beside it counts."""
+    outside: Outside = field(default_factory=Outside)
     program: Program | None = None
     """The one program that counts, for a project seen by it alone."""
     _randomness: dict[Program, Randomness] = field(default_factory=dict)
@@ -115,18 +118,24 @@ class Project:
             return summary
         newest = self.target_for(path).newest
         kept = tuple(call for call in summary.modes if newest in VersionRange.parse(call.torch))
-        return summary if len(kept) == len(summary.modes) else dataclasses.replace(summary, modes=kept)
+        return summary if len(kept) == len(summary.modes) else replace(summary, modes=kept)
 
     @functools.cached_property
     def manifests(self) -> Manifests:
         """What the project's files say of the packages they need."""
-        return Manifests(self.root, self.requirement_files, self.sources, self.read, self.catalogue.images)
+        return Manifests(
+            self.root, self.requirement_files, self.sources, self.read, self.catalogue.images, self.outside
+        )
 
     @functools.cached_property
     def targets(self) -> Targets:
         """The torch releases that each file may run on."""
         return Targets(
-            None if self.is_alone else self.root, self.manifests, self.settings.torch, self.catalogue.releases
+            None if self.is_alone else self.root,
+            self.manifests,
+            self.settings.torch,
+            self.catalogue.releases,
+            self.outside,
         )
 
     def target_for(self, path: str) -> TorchTarget:
@@ -338,7 +347,7 @@ class Project:
     @functools.cached_property
     def configuration_files(self) -> ConfigurationFiles:
         """The YAML files, which programs may load."""
-        return ConfigurationFiles(self.root, self.environment_files)
+        return ConfigurationFiles(self.root, self.environment_files, self.outside)
 
     @functools.cached_property
     def restores_generators(self) -> bool:

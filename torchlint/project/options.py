@@ -175,7 +175,7 @@ class _Defaults:
 
     def _of_call(self, demand: Demand, path: str, place: Symbol, edge: Edge, depth: int) -> Unmet | bool:
         """What a call gives a parameter: a literal, its default, or an option or parameter that it hands on."""
-        position, given = self._position(demand, path), dict(edge.arguments)
+        position, given = self._position(demand, path), edge.arguments
         key = next((key for key in (demand.name, position) if key is not None and key in given), None)
         if key is None and "*" in given and self._sites(place, edge):
             return False

@@ -127,7 +127,7 @@ class Programs:
         parameters = dict(self._summaries[path].parameters).get(call.symbol)
         if parameters is None or call.parameter is None:
             return Mode.OPTIONAL
-        given = dict(edge.arguments)
+        given = edge.arguments
         position = parameters.names.index(call.parameter) if call.parameter in parameters.names else None
         for key in (call.parameter, position):
             if key is not None and key in given:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from msgspec.structs import replace
 
 from torchlint.facts.data_loading.workers import Where
 from torchlint.facts.randomness.draws import Draw

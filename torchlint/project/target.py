@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +16,7 @@ from torchlint.catalogue.versions import (
     parse_minor,
 )
 from torchlint.diagnostics import Note
+from torchlint.project.outside import Outside
 from torchlint.project.requirements.manifests import Manifests, Pins
 
 _TORCH = "torch"
@@ -33,12 +32,17 @@ class Targets:
     """
 
     def __init__(
-        self, root: Path | None, manifests: Manifests, configured: str | None, releases: Sequence[Minor]
+        self,
+        root: Path | None,
+        manifests: Manifests,
+        configured: str | None,
+        releases: Sequence[Minor],
+        outside: Outside,
     ) -> None:
         self._manifests = manifests
         self._releases = tuple(releases)
         self._of_pins = functools.cache(self._pinned)
-        self._root = root
+        self._root, self._outside = root, outside
         self._configured = configured
 
     def of(self, path: str) -> TorchTarget:
@@ -53,8 +57,9 @@ class Targets:
         """Of files that no manifest speaks of."""
         if self._configured is not None:
             return self._admitted((self._configured,), f"torch{self._configured}, as configured")
-        installed = _installed(self._root)
-        if installed is not None:
+        version = self._outside.installed_torch(self._root)
+        if version:
+            installed = parse_minor(version)
             source = f"torch {format_minor(installed)} installed in the project's environment"
             if installed in self._releases:  # nothing to be weighed, and `packaging` need not be loaded
                 return TorchTarget((installed,), source, declared=False)
@@ -93,15 +98,3 @@ def admitted(specifiers: Iterable[str], releases: Iterable[str]) -> frozenset[st
 
 def _together(admitted: Sequence[set[Release]]) -> set[Release]:
     return set.intersection(*admitted) or set.union(*admitted)
-
-
-def _installed(root: Path | None) -> Minor | None:
-    """The torch of the project's environment, read from the names of metadata folders."""
-    active = [os.environ.get(name) for name in ("VIRTUAL_ENV", "CONDA_PREFIX")]
-    own = [] if root is None else [root / ".venv", root / "venv"]
-    prefixes = [*own, *(Path(prefix) for prefix in active if prefix), Path(sys.prefix)]
-    for prefix in prefixes:
-        for pattern in ("lib/python3*/site-packages/torch-*.dist-info", "Lib/site-packages/torch-*.dist-info"):
-            for folder in sorted(prefix.glob(pattern), reverse=True):
-                return parse_minor(folder.name.removeprefix("torch-"))
-    return None

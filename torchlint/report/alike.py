@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
+from msgspec.structs import replace
 
 from torchlint.diagnostics import Diagnostic, Location
 
@@ -61,8 +61,8 @@ def _said(diagnostic: Diagnostic) -> Hashable:
     return dataclasses.replace(
         diagnostic,
         message=_without_arguments(diagnostic.message),
-        location=msgspec.structs.replace(_NOWHERE, path=diagnostic.location.path),
-        related=tuple(dataclasses.replace(each, location=_NOWHERE) for each in diagnostic.related),
+        location=replace(_NOWHERE, path=diagnostic.location.path),
+        related=tuple(replace(each, location=_NOWHERE) for each in diagnostic.related),
         source_line="",
         lines=(0, 0),
         fingerprint="",

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from torchlint.source.text import Source
 
 DirectiveKind = Literal["ignore", "noqa", "file", "file-noqa"]
@@ -27,8 +29,7 @@ _KINDS: dict[str, DirectiveKind] = {"ignore": "ignore", "file-ignore": "file"}
 _ALMOST = re.compile(r"(?:ignores?|ignored|disable|enable|skip|noqa|off|allow|suppress|nolint|file)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class SelectorSpan:
+class SelectorSpan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Where a selector stands; columns from 1 in code points, the end exclusive."""
 
     line: int
@@ -36,8 +37,7 @@ class SelectorSpan:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Directive:
+class Directive(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One ignore comment, or one of several in a comment. Lines count in the joined text."""
 
     kind: DirectiveKind

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.data_loading.worker_shared_generator import loader_with_workers
@@ -32,7 +33,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     place = Related(loader.location, "the loader whose workers repeat each other")
     values = {**draft.values, **target.words}
-    return dataclasses.replace(draft, values=values, related=(*draft.related, place))
+    return replace(draft, values=values, related=(*draft.related, place))
 
 
 def _draws(facts: FileFacts) -> Iterator[CallSite]:

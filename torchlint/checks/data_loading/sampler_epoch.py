@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from torchlint.checks.data_loading.sampled_epochs import SAMPLER, SamplerAnalysis
 from torchlint.checks.framework.drafts import Draft

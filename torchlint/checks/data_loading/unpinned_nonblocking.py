@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -52,7 +53,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     if draft.related:
         return draft
     sink = project.flows.sink_of(draft.exits, _Copies)
-    return None if sink is None else dataclasses.replace(draft, related=sink.told(_TOLD))
+    return None if sink is None else replace(draft, related=sink.told(_TOLD))
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({LOADER})), judge=_judge)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -26,7 +27,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     place = Related(loader.location, "the loader whose workers copy it")
     message = "persistent" if loader.is_persistent else "alone" if loader.workers == 1 else "default"
-    return dataclasses.replace(draft, message=message, related=(*draft.related, place))
+    return replace(draft, message=message, related=(*draft.related, place))
 
 
 def loader_with_workers(draft: Draft, project: Project) -> Loader | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -38,11 +39,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     replicas = replicas_of(draft.values["made"].split(), project.programs.calls, project.summaries)
     if replicas.draw is None:
-        note = dataclasses.replace(draft, severity=Severity.INFO, confidence=Confidence.MEDIUM)
+        note = replace(draft, severity=Severity.INFO, confidence=Confidence.MEDIUM)
         return None if replicas.is_settled else note
     place = replicas.draw.location
     values = {**draft.values, "drawn": f"`{replicas.draw.name}` in {place.shown_line}"}
-    return dataclasses.replace(draft, message="draws", values=values, related=(Related(place, "draws in each thread"),))
+    return replace(draft, message="draws", values=values, related=(Related(place, "draws in each thread"),))
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_DEVICES)), judge=_judge)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from torchlint.checks.devices.host_copies.copies import METHODS, is_copy_to_host
 from torchlint.checks.devices.host_copies.reading import HostCopy
@@ -30,7 +31,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     if sink is None:
         return None
     related = (*sink.trace, Related(sink.location, _READ))
-    return dataclasses.replace(draft, values={**draft.values, "reading": shortened(sink.what)}, related=related)
+    return replace(draft, values={**draft.values, "reading": shortened(sink.what)}, related=related)
 
 
 @check(codes=(_CODE,), triggers=Triggers(methods=METHODS), judge=_judge)

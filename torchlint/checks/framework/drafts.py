@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+import msgspec
 
 from torchlint.catalogue.detection import Condition
 from torchlint.diagnostics import Confidence, Fix, Location, Related, Severity
@@ -15,8 +16,7 @@ from torchlint.facts.options.demands import Demand
 from torchlint.facts.origins import Origin
 
 
-@dataclass(frozen=True, slots=True)
-class GivenByCalls:
+class GivenByCalls(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     """What calls of the project give a function for a parameter."""
 
     symbol: str
@@ -26,8 +26,7 @@ class GivenByCalls:
     """Among the arguments of a call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     """What a value that the file does not show must be for a use to count."""
 
     source: GivenByCalls | ConfiguredValue | Origin
@@ -36,8 +35,7 @@ class Asked:
     """The parameter meets it unless a caller says otherwise: the use counts unless all calls do."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskedTensor:
+class AskedTensor(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     """What a tensor that other files have must be for a use to count."""
 
     sources: tuple[Origin, ...]
@@ -54,8 +52,7 @@ class AskedTensor:
         return fits and (not self.elements or element in self.elements)
 
 
-@dataclass(frozen=True, slots=True)
-class AskedCallee:
+class AskedCallee(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     """What some file must hand to a function for its call to be a use: `criterion` of `train(net, criterion)`."""
 
     source: Origin
@@ -66,8 +63,7 @@ class AskedCallee:
     is_usual: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorUse:
+class OperatorUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A registry entry that a call reaches.
 
     `holds` says whether what the code shows meets the entry's condition: `yes` (or it is open, and the entry says to
@@ -80,8 +76,7 @@ class OperatorUse:
     asked: Asked | AskedTensor | AskedCallee | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Plain data, so that it travels between processes. `path` is the file's path inside its project."""
 
     code: str

@@ -5,9 +5,10 @@ Judged for the target torch, the project's devices and the mode of the file's pr
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from torchlint.catalogue.libraries import Library
 from torchlint.catalogue.registry import Operator, Row, UnderMode
@@ -60,12 +61,12 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     if unread and not project.texts.named_outside(unread, draft.path):
         return None
     if draft.confidence is not Confidence.LOW and _is_beside_training(draft, project):
-        draft = dataclasses.replace(draft, confidence=Confidence.LOW)
+        draft = replace(draft, confidence=Confidence.LOW)
     if draft.passage is not None:
         limit = project.gradients.confidence_of(draft.passage, draft.path)
-        draft = dataclasses.replace(draft, confidence=draft.confidence if limit is Confidence.HIGH else limit)
+        draft = replace(draft, confidence=draft.confidence if limit is Confidence.HIGH else limit)
     counting = [use for use in draft.operators if use.asked is None or is_given(draft.path, use.asked, project)]
-    draft = dataclasses.replace(draft, related=(*draft.related, *handed_over(counting, project)))
+    draft = replace(draft, related=(*draft.related, *handed_over(counting, project)))
     uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in counting]
     is_note = project.catalogue.rules[draft.code].severity == "info"
     for devices, most in (
@@ -76,7 +77,7 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
             judged = _judged(draft, project, own, devices, newer)
             if judged is not None:
                 assert judged.severity is not None
-                return dataclasses.replace(judged, severity=min(judged.severity, most))
+                return replace(judged, severity=min(judged.severity, most))
     return None
 
 
@@ -93,11 +94,11 @@ def _judged(
             older = "" if release == releases[-1] else f"on torch <= {format_minor(release)}"
             if newer_library:
                 older = f"before {newer_library}"
-                draft = dataclasses.replace(draft, confidence=Confidence.LOW)
+                draft = replace(draft, confidence=Confidence.LOW)
             rows = _rows(uses, release, devices)
             judged = _decided(draft, project, behaviours, older=older, newer=newer, rows=rows)
             raises_on = _raises_on(uses, release, devices, releases) if judged.message == "alternative" else ""
-            return dataclasses.replace(judged, fix=_fix(project, draft.path, judged.message, newer, raises_on))
+            return replace(judged, fix=_fix(project, draft.path, judged.message, newer, raises_on))
     return None
 
 
@@ -210,7 +211,7 @@ def _decided(
         "advice": advice,
         "Advice": f"{advice[:1].upper()}{advice[1:]}",
     }
-    return dataclasses.replace(
+    return replace(
         draft,
         values=values,
         message=variant,
@@ -264,7 +265,7 @@ def _fix(project: Project, path: str, variant: str, newer: str, raises_on: str) 
     if variant not in ("alternative", "raises", "default") or is_library:
         return None
     fix = mode_fix(project, _programs_without_mode(project, path))
-    return fix and dataclasses.replace(fix, raises=variant == "raises", raises_on=raises_on)
+    return fix and replace(fix, raises=variant == "raises", raises_on=raises_on)
 
 
 def mode_fix(project: Project, programs: Iterable[Program]) -> Fix | None:

@@ -6,6 +6,8 @@ import dataclasses
 import functools
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from torchlint.checks.framework.drafts import Draft, OperatorUse
 from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -30,7 +32,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     older = judged.values["older"]
     values = {**found.values, "older": f", {older}" if older else ""}
     confidence = found.confidence if judged.confidence is draft.confidence else judged.confidence
-    return dataclasses.replace(found, values=values, severity=judged.severity, confidence=confidence)
+    return replace(found, values=values, severity=judged.severity, confidence=confidence)
 
 
 def _followed(draft: Draft, project: Project) -> Draft | None:
@@ -45,7 +47,7 @@ def _followed(draft: Draft, project: Project) -> Draft | None:
         return draft if is_returned or is_read_at_home else None
     sink = project.flows.sink_of(draft.exits, functools.partial(Memory, shown=read.node))
     related = () if sink is None else (*sink.trace, Related(sink.location, sink.what))
-    return dataclasses.replace(draft, message="default", confidence=None, related=related)
+    return replace(draft, message="default", confidence=None, related=related)
 
 
 @check(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import re
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -43,11 +44,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     values = {**draft.values, "name": kernel.addition.name, "place": place.shown_line}
     confidence = draft.confidence if kernel.is_sure else Confidence.MEDIUM
     related = (*draft.related, Related(place, "adds floats atomically"))
-    return dataclasses.replace(draft, values=values, confidence=confidence, related=related)
+    return replace(draft, values=values, confidence=confidence, related=related)
 
 
 def _extensions(project: Project) -> Extensions:
-    return Extensions(None if project.is_alone else project.root, project.contents)
+    return Extensions(None if project.is_alone else project.root, project.contents, project.outside)
 
 
 def _sites(facts: FileFacts) -> Iterator[CallSite]:

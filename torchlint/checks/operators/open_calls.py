@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.registry import Operator, Spelling
@@ -46,9 +47,9 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     found = next(places, None)
     if found is not None:
         place, text = found
-        draft = dataclasses.replace(draft, related=(Related(place, _comes_from(draft.values["argument"], text)),))
-    known = tuple(dataclasses.replace(use, asked=None) for use in uses)
-    return judge_operators(dataclasses.replace(draft, operators=known), project) if known else None
+        draft = replace(draft, related=(Related(place, _comes_from(draft.values["argument"], text)),))
+    known = tuple(replace(use, asked=None) for use in uses)
+    return judge_operators(replace(draft, operators=known), project) if known else None
 
 
 def _is_closed(asked: Asked, project: Project) -> bool:

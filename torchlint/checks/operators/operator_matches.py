@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from torchlint.catalogue.registry import Operator, Spelling
 from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.conditions import Answer, asked_elsewhere, holds, holds_by_default, is_always_met
@@ -84,7 +86,7 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 is_choice = not certain and (is_one_class or is_handed or (answer is Answer.LIKELY and complete))
                 found = _match(facts, operator, spelling, name, call, scope, certain=certain or is_choice)
                 asked = asked_elsewhere(facts, call, callee, spelling.where, scope) if is_choice else None
-                asked = None if asked is None else replace(asked, is_usual=True)
+                asked = None if asked is None else msgspec.structs.replace(asked, is_usual=True)
                 yield from (replace(match, is_choice=is_choice, asked=asked or match.asked) for match in found)
     if not names.callees and may_be_loss(call):
         yield from _of_handed(facts, table, call, scope)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -33,7 +34,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     location = seeds[0].location
     values = {"file": location.shown_line, "key": ".".join(seeds[0].keys)}
     related = tuple(Related(seed.location, f"sets `{'.'.join(seed.keys)}`") for seed in seeds)
-    return dataclasses.replace(draft, values=values, related=related)
+    return replace(draft, values=values, related=related)
 
 
 def _trains_with(configuration: Configuration, path: str, project: Project) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -122,7 +123,7 @@ def find_fields(visit: Visit) -> Iterator[Finding]:
     flow = field_flow(visit.facts, owner, name)
     if flow is not None and flow.is_contained:
         values = {"name": name, "owner": owner.name}
-        others = Exit(symbol_of(visit.facts, owner.index), Others.ANY, (), "")
+        others = Exit(symbol_of(visit.facts, owner.index), Others(), (), "")
         yield Finding(_CODE, visit.node, values, "field", exits=(others, *flow.exits))
 
 

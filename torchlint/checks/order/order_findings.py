@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Callable
+
+from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Judge
@@ -73,7 +74,7 @@ def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
             found = draft if matters(draft, project) else None
         if found is None or not _is_for_show(found, project):
             return found
-        return dataclasses.replace(found, confidence=Confidence.LOW)
+        return replace(found, confidence=Confidence.LOW)
 
     return judge
 
@@ -89,5 +90,5 @@ def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileF
     if sink is None:
         return None
     related = (*draft.related, *sink.told(f"here it decides {sink.what}"))
-    found = dataclasses.replace(draft, values={**draft.values, "use": sink.what}, related=related)
+    found = replace(draft, values={**draft.values, "use": sink.what}, related=related)
     return found if matters(found, project) or project.uses_torch(sink.path) else None

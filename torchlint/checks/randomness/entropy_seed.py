@@ -6,6 +6,8 @@ import ast
 import dataclasses
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from torchlint.catalogue.load import load_generators
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -35,7 +37,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     if is_test(draft.path):
         return None
     if draft.values.get("parameter") and _is_never_given(draft, project):
-        return dataclasses.replace(draft, message="unset")
+        return replace(draft, message="unset")
     if draft.message == _OPEN and not draft.origins:
         return None
     if draft.origins:
@@ -47,7 +49,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         if not found:  # a circle: where the value enters it, nobody shows
             return None
         message, values = _told(found, is_choice=False)
-        draft = dataclasses.replace(draft, values={**values, **draft.values}, message=message)
+        draft = replace(draft, values={**values, **draft.values}, message=message)
     if draft.message != "drawn":
         return draft
     programs = project.programs.reaching(draft.path)
@@ -136,7 +138,7 @@ def _judge_open(draft: Draft, project: Project) -> Draft | None:
         return None
     answers = origins_answered(project, draft.origins, Seeds(project.catalogue).of_end)
     source = next((one for one in answers if isinstance(one, Entropy)), None)
-    return None if source is None else dataclasses.replace(draft, values={**draft.values, "source": source.source})
+    return None if source is None else replace(draft, values={**draft.values, "source": source.source})
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=_SETTERS), judge=_judge_open, is_open=True)

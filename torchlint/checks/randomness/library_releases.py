@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from msgspec.structs import replace
 
 from torchlint.catalogue.libraries import Fact, Library
 from torchlint.checks.framework.drafts import Draft
@@ -23,7 +23,7 @@ def by_release(draft: Draft, project: Project, library: Library, fact: Fact) -> 
     found = certainty(project, draft.path, library, fact)
     if found is None:
         return None
-    return dataclasses.replace(draft, confidence=found) if found is Confidence.LOW else draft
+    return replace(draft, confidence=found) if found is Confidence.LOW else draft
 
 
 def is_settled(project: Project, fact: Fact) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -35,7 +36,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     sampled = found[0].sampled
     if draft.message == "space" or not sampled:
         return draft
-    return dataclasses.replace(draft, related=(Related(sampled[0].place.location, "samples the action space"),))
+    return replace(draft, related=(Related(sampled[0].place.location, "samples the action space"),))
 
 
 def _speaks(draft: Draft, environments: Environments) -> bool:

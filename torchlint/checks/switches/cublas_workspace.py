@@ -6,8 +6,9 @@ torch 2.10 dropped the requirement; see `rules/TL204-*.toml` for the sources.
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.programs import ModeSwitch
@@ -58,12 +59,12 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     target = project.target_for(draft.path)
     if is_test(draft.path) or "cuda" not in project.devices_for(draft.path) or not _may_need(target):
         return None
-    draft = dataclasses.replace(draft, values={**draft.values, **_words(target)})
+    draft = replace(draft, values={**draft.values, **_words(target)})
     if draft.code == "TL204":
         return _judge_missing(draft, project)
     if not project.turns_mode_on:
         return None
-    return draft if _always_needs(target) else dataclasses.replace(draft, severity=Severity.WARNING)
+    return draft if _always_needs(target) else replace(draft, severity=Severity.WARNING)
 
 
 def _may_need(target: TorchTarget) -> bool:
@@ -99,20 +100,20 @@ def _missing(draft: Draft, project: Project) -> Draft | None:
         return _missing_once_called(draft, project, seen)
     if seen != "products":
         message = draft.message if draft.message == "warn_only" else seen
-        found = dataclasses.replace(draft, message=message, severity=Severity.WARNING)
-        return dataclasses.replace(found, confidence=Confidence.MEDIUM)
+        found = replace(draft, message=message, severity=Severity.WARNING)
+        return replace(found, confidence=Confidence.MEDIUM)
     if draft.message == "warn_only":
-        return dataclasses.replace(draft, severity=Severity.WARNING)
+        return replace(draft, severity=Severity.WARNING)
     if _always_needs(project.target_for(draft.path)):
-        return dataclasses.replace(draft, message="required")
-    return dataclasses.replace(draft, message="older", severity=Severity.WARNING)
+        return replace(draft, message="required")
+    return replace(draft, message="older", severity=Severity.WARNING)
 
 
 def _missing_once_called(draft: Draft, project: Project, seen: str) -> Draft | None:
     """Where a program assigns the switch: its author asks for the mode, and products will raise."""
     if project.turns_mode_on or seen != "products" or not project.programs.reaching(draft.path):
         return None
-    return dataclasses.replace(draft, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
+    return replace(draft, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
 
 
 def _seen(path: str, project: Project) -> str:
@@ -136,9 +137,7 @@ def _wrong_outside(draft: Draft, write: EnvironmentWrite, project: Project) -> D
     severity = None if _always_needs(project.target_for(draft.path)) else Severity.WARNING
     related = (*draft.related, Related(write.location, "set here"))
     values = {**draft.values, "value": write.value or ""}
-    return dataclasses.replace(
-        draft, code="TL205", values=values, message="default", severity=severity, related=related
-    )
+    return replace(draft, code="TL205", values=values, message="default", severity=severity, related=related)
 
 
 def _on_setting(setting: EnvironmentSetting, facts: FileFacts) -> Iterator[SettingFinding]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import re
 import sys
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from torchlint.checks.framework.asking import constants_of
 from torchlint.checks.framework.drafts import Draft
@@ -51,7 +52,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     """A note in evaluation, demonstrations, speed tests and streams: no training drifts apart there."""
     known = [values for origin in draft.origins for values in constants_of(origin, project)]
     if known and all(_is_on(values) for values in known):
-        draft = dataclasses.replace(draft, message="default", severity=None)
+        draft = replace(draft, message="default", severity=None)
     if draft.message == _ON_DEMAND:
         return _of_option(draft, project)
     if _lacks_convolutions(draft.path, project):
@@ -59,7 +60,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     is_beside = is_test(draft.path) or is_measuring(draft.path)
     place = draft.path, draft.values["symbol"]
     is_training = not is_beside and project.may_train(place) and not _is_kept_from_training(place, project)
-    return draft if is_training else dataclasses.replace(draft, severity=Severity.INFO)
+    return draft if is_training else replace(draft, severity=Severity.INFO)
 
 
 def _lacks_convolutions(path: str, project: Project) -> bool:
@@ -138,7 +139,7 @@ def _of_option(draft: Draft, project: Project) -> Draft | None:
         if is_known and not ("TL210" in project.settings.selected and _restricted_by(program, project)):
             option = option_against(write, draft.path, program, project)  # type: ignore[arg-type]
             if option:
-                return dataclasses.replace(draft, values={**draft.values, "option": f"`{option}`"})
+                return replace(draft, values={**draft.values, "option": f"`{option}`"})
     return None
 
 

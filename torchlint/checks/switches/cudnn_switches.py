@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -42,7 +43,7 @@ def _of_contradiction(draft: Draft, project: Project) -> Draft:
     """A note where nothing trains, in demonstrations and what only evaluates: a trained model hardly shows it."""
     is_shown = is_demonstration(draft.path) or project.has_training
     is_note = is_shown and not project.may_train((draft.path, draft.values["symbol"]))
-    return dataclasses.replace(draft, severity=Severity.INFO) if is_note else draft
+    return replace(draft, severity=Severity.INFO) if is_note else draft
 
 
 @check(

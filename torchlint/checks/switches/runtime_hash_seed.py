@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.environment_writes import SETTERS, writes
@@ -33,7 +34,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     values = {**draft.values, "what": found.what, "place": found.location.shown_line}
     related = (*draft.related, Related(found.location, f"{found.what} depends on it"))
     message = f"{draft.message}_needed"
-    return dataclasses.replace(draft, values=values, message=message, severity=Severity.WARNING, related=related)
+    return replace(draft, values=values, message=message, severity=Severity.WARNING, related=related)
 
 
 def _runs(write: Symbol, project: Project) -> list[frozenset[Symbol]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -40,7 +41,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     noise = "drops values at random" if "ropout" in layer else "normalises by each batch"
     values = {**draft.values, "layer": layer, "noise": noise, "model": public_name(draft.values["model"])}
-    return dataclasses.replace(draft, values=values)
+    return replace(draft, values=values)
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=PRETRAINED, methods=LOADERS), judge=_judge)

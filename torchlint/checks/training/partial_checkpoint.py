@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import re
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -56,7 +57,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     if draft.values.get("steps") == _ELSEWHERE and not _steps_elsewhere(draft, project):
         return None
-    return dataclasses.replace(draft, related=(*draft.related, *_programs(draft, project)))
+    return replace(draft, related=(*draft.related, *_programs(draft, project)))
 
 
 def _loads_models_alone(draft: Draft, project: Project) -> bool:

@@ -6,6 +6,8 @@ import ast
 import dataclasses
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
@@ -56,7 +58,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     if draft.values["trained"]:
         return draft
     sink = project.flows.sink_of(draft.exits, _Training)
-    return None if sink is None else dataclasses.replace(draft, related=sink.told(_TRAINED))
+    return None if sink is None else replace(draft, related=sink.told(_TRAINED))
 
 
 @check(codes=(_CODE,), triggers=Triggers(methods=frozenset({"share_memory"})), judge=_judge)

@@ -31,7 +31,7 @@ _SWALLOWING = frozenset({"contextlib.suppress", "pytest.raises"})
 """What goes on behind its body even where that has raised."""
 
 
-class Moment(msgspec.Struct, frozen=True):
+class Moment(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """When a statement runs inside its function, as plain data."""
 
     start: Position

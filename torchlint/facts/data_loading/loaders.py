@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.classes import heirs
@@ -28,8 +29,7 @@ _CORES = frozenset({"os.cpu_count", "multiprocessing.cpu_count"})
 _SEVERAL = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Loader:
+class Loader(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One call of a loader that starts worker processes and leaves their seeding to torch."""
 
     dataset: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.values import argument_of, may_be_hidden
@@ -28,8 +29,7 @@ class Where(enum.Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Workers:
+class Workers(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One data loader that `symbol` makes."""
 
     symbol: str

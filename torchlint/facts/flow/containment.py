@@ -184,7 +184,7 @@ def _beyond_given(facts: FileFacts, move: Given) -> Iterator[Move | Sink]:
         owner = function.parent or 0
         if any(function.name in facts.symbols.scopes[one].bindings for one in family_of(facts, owner) - {owner}):
             yield lost(function.node)
-        yield Exit(symbol_of(facts, owner), Others.HEIRS, (), "")
+        yield Exit(symbol_of(facts, owner), Others(are_heirs=True), (), "")
 
 
 def _beyond_returned(facts: FileFacts, move: Returned) -> Iterator[Sink]:

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import ast
-import enum
 from dataclasses import dataclass, replace
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Field:
+
+class Field(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     """An attribute of an object."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     """An entry of a container: at a place or under a key; None stands for any."""
 
     key: int | str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     """What calling a function, or an object of a class, gives."""
 
 
@@ -125,24 +123,22 @@ class Returned:
     value: Value
 
 
-class Others(enum.Enum):
-    """What others make of a function or a class themselves, so that a value is not all they have in common."""
+class Others(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
+    """What others make of a function or a class themselves, so that a value is not all they have in common.
 
-    HEIRS = "heirs"
-    """They inherit from the class, and may define its methods anew."""
-    ANY = "any"
-    """They name it at all."""
+    They name it at all; as heirs they inherit from the class, and may define its methods anew.
+    """
+
+    are_heirs: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     """A file that holds the value from now on, by the last part of its path."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Where a value leaves the file, as plain data: a result, an argument, a field of a class or a module."""
 
     symbol: str

@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from torchlint.diagnostics import Location
 from torchlint.facts.calls import function_named
 from torchlint.facts.definitions import only_value
@@ -49,8 +51,7 @@ class Loader:
     parameter: int | str
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One call that loads a configuration."""
 
     location: Location
@@ -64,8 +65,7 @@ class Configuration:
     """The function of another file that loads it; None where the call itself loads."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConfiguredValue:
+class ConfiguredValue(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     """An entry of a YAML or JSON file."""
 
     paths: tuple[str, ...]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.functions import decorators_of
 from torchlint.facts.scopes import BindingKind, ScopeKind
@@ -26,8 +27,7 @@ _OF_OPTIONS = re.compile(r"arg|conf|cfg|opt|setting|param|flag", re.IGNORECASE)
 _SWITCHED_ON = {"store_true": False, "store_false": True}
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """An option by the name that code reads it by, as users write it, and its default, where that is seen."""
 
     name: str

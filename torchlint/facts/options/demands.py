@@ -35,7 +35,7 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
 _TRUTH = ""
 
 
-class Demand(msgspec.Struct, frozen=True):
+class Demand(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One test of an option or of a parameter, and the answer by which something runs."""
 
     name: str

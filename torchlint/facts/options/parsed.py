@@ -50,7 +50,7 @@ class OptionsAnalysis(SettingsAnalysis):
     def beyond(self, move: Move) -> Iterator[Move | Sink]:
         """Who else calls a function that adds options to a parser has these options as well."""
         if isinstance(move, Given) and move.value.label == PARSER:
-            yield Exit(symbol_of(self.facts, move.function), Others.ANY, (), PARSER)
+            yield Exit(symbol_of(self.facts, move.function), Others(), (), PARSER)
         yield from super().beyond(move)
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:

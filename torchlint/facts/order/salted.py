@@ -7,23 +7,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from torchlint.diagnostics import Location
 from torchlint.facts.flow.tracker import Flow, follow
+from torchlint.facts.flow.values import Exit
 from torchlint.facts.order.analysis import started
 from torchlint.facts.order.sets import SetAnalysis
 from torchlint.facts.order.texts import holds_text, is_text
 from torchlint.facts.scopes import CallSite, Site
 
 if TYPE_CHECKING:
-    from torchlint.diagnostics import Location
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.flow.values import Exit
 
 _HASH = "builtins.hash"
 SET_MAKERS = frozenset({"builtins.set", "builtins.frozenset"})
 
 
-@dataclass(frozen=True, slots=True)
-class Salted:
+class Salted(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What another hash seed changes: the order of a set that decides something, or a hash."""
 
     what: str

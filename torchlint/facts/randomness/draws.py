@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.catalogue.load import load_generators
 from torchlint.facts.classes import attribute_values
@@ -40,8 +41,7 @@ _TRIAL = re.compile(
 """Words of functions that make something up: an input to trace, test or measure a model with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One call that draws. `generator` is named as in the registry."""
 
     generator: str

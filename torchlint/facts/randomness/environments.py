@@ -10,8 +10,9 @@ import ast
 import enum
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.catalogue.load import load_generators
 from torchlint.facts.full_names import dotted
@@ -52,8 +53,7 @@ class EnvironmentPart(enum.Enum):
     """An algorithm of a library trains in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentCall:
+class EnvironmentCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One call that concerns environments."""
 
     part: EnvironmentPart

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from torchlint.facts.callees import names_called
 from torchlint.facts.calls import called_at
 from torchlint.facts.control.blocks import enclosing
@@ -52,8 +54,7 @@ class Savers:
         return self.methods.get(call.func.attr) if isinstance(call.func, ast.Attribute) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What goes into the result of a function or of a call that saves."""
 
     symbol: str
@@ -63,16 +64,14 @@ class Drawn:
     """The functions of other files that make a part of it, by full name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A function, by its full name, that writes what it is given at a place among its arguments, or by a keyword."""
 
     function: str
     argument: int | str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A call that writes what draws may decide."""
 
     path: str

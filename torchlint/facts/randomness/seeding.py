@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.catalogue.load import load_generators
 from torchlint.facts.control.conditions import decisions
@@ -45,8 +46,7 @@ _ASKING = frozenset({"get_rng_state", "get_rng_state_all", "getstate", "get_stat
 """Functions that give a generator's state."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeedCall:
+class SeedCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One call that seeds; `generators` are named as in the registry."""
 
     generators: frozenset[str]

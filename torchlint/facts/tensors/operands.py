@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.definitions import only_value
 from torchlint.facts.ends import Definition
@@ -21,8 +22,7 @@ _WITH_VALUES = 3
 FUNCTIONS = ("torch.", "triton.language.")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One of the results of a call, as it is unpacked or picked."""
 
     call: ast.Call

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from torchlint.diagnostics import Location
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.kept_generators import kept_generator
 from torchlint.facts.memoizing import memoized
@@ -14,7 +16,6 @@ from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:
-    from torchlint.diagnostics import Location
     from torchlint.facts.file import FileFacts
     from torchlint.facts.full_names import Names
     from torchlint.facts.randomness.draws import Draw
@@ -24,8 +25,7 @@ _PLAIN = ("torch.", "builtins.", "math.", "collections.", "functools.", "itertoo
 """Namespaces of functions and layers that do nothing of the kind, unless the registry says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class SharedDraw:
+class SharedDraw(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A draw from a generator that all threads of the process share."""
 
     symbol: str

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.training.optimizers import holds_optimizer, is_optimizer
@@ -45,8 +47,7 @@ class Part(enum.Enum):
     """A library seeds that could turn the mode on with it, without an argument for that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Training:
+class Training(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One call that trains, or does a part of it."""
 
     part: Part

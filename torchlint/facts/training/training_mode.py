@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.scopes import ScopeKind
@@ -29,8 +30,7 @@ _SETS_MODE = re.compile(r"eval|^train$|^freeze")
 _RUNS = frozenset({"fit", "predict", "test", "validate", "train_model"})
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleModes:
+class ModuleModes(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What a file says about training mode."""
 
     parts: tuple[tuple[str, str], ...]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from torchlint.project.outside import Outside
 from torchlint.project.requirements.specifiers import of_conda, of_requirement
 
 _INCLUDE = re.compile(r"\s*(?:-r|-c|--requirement|--constraint)[\s=]*(?P<file>[^\s#]+)")
@@ -16,7 +17,7 @@ _MOST_INCLUDED = 20
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
-def in_requirements(path: Path, text: str, package: str) -> Iterator[str]:
+def in_requirements(path: Path, text: str, package: str, outside: Outside) -> Iterator[str]:
     """What requirements of pip say of a package, with the files they include (`-r`) and are held to (`-c`)."""
     pending, seen = [(path, text)], {path}
     while pending:
@@ -31,15 +32,15 @@ def in_requirements(path: Path, text: str, package: str) -> Iterator[str]:
             file = at.parent / included["file"]
             if file not in seen and len(seen) < _MOST_INCLUDED:
                 seen.add(file)
-                pending.append((file, text_of(file)))
+                pending.append((file, _decoded(outside.data(file))))
 
 
-def in_environment(path: Path, text: str, package: str) -> Iterator[str]:
+def in_environment(path: Path, text: str, package: str, outside: Outside) -> Iterator[str]:
     """What a conda environment says of a package, in its own list and in the one for pip."""
     for match in _ITEM.finditer(text):
         item = _COMMENT.sub("", match["item"]).strip().strip("\"'")
         if re.match(r"-[rc]\b|--", item):
-            yield from in_requirements(path, item, package)
+            yield from in_requirements(path, item, package, outside)
             continue
         yield from of_conda(item, package)
         yield from of_requirement(item, package)
@@ -62,5 +63,9 @@ def text_of(path: Path) -> str:
         data = path.read_bytes()
     except (OSError, ValueError):
         return ""
+    return _decoded(data)
+
+
+def _decoded(data: bytes) -> str:
     is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return data.decode("utf-16" if is_wide else "utf-8-sig", errors="replace")

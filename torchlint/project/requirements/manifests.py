@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from torchlint.project.outside import Outside
 from torchlint.project.requirements import commands, docker, lines, pyproject
 from torchlint.project.requirements.specifiers import clean
 
@@ -38,10 +39,12 @@ class Manifests:
         sources: Iterable[str],
         read: Callable[[str], bytes],
         images: Mapping[str, str],
+        outside: Outside,
     ) -> None:
         self._root = root
         self._read = read
         self._images = images
+        self._outside = outside
         self._with_sources = {folder for path in sources for folder in _folders_above(path)}
         self._by_folder: dict[str, list[str]] = {}
         for file in sorted((file.relative_to(root).as_posix() for file in files), key=_rank):
@@ -86,11 +89,11 @@ class Manifests:
         if name.endswith(".lock") or name.startswith("pylock"):
             return pyproject.in_lock(text, package)
         if path.suffix in (".yml", ".yaml"):
-            return lines.in_environment(path, text, package)
+            return lines.in_environment(path, text, package, self._outside)
         if path.suffix in (".sh", ".bash", ".zsh"):
             return commands.in_commands(text, package)
         if path.suffix in (".txt", ".cfg"):
-            return lines.in_requirements(path, text, package)
+            return lines.in_requirements(path, text, package, self._outside)
         return docker.in_dockerfile(text, package, self._images)
 
 
