@@ -35,7 +35,7 @@ def codes(folder: Path, files: dict[str, str]) -> set[str]:
 
 
 def test_what_cannot_be_read_is_said_and_nothing_else_is_asked(tmp_path: Path) -> None:
-    with mock.patch("torchlint.engine.project_context.analyse") as analyse:
+    with mock.patch("torchlint.engine.process_state.analyse") as analyse:
         assert codes(tmp_path / "plain", PLAIN) == {"TL001", "TL002"}
     assert analyse.call_count == 0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from torchlint import api
-from torchlint.engine import project_context
+from torchlint.engine import process_state
 from torchlint.engine.analysis import AnalysisContext, summary_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.summary import FileSummary
@@ -21,7 +21,7 @@ def test_a_file_beside_that_breaks_the_engine_takes_no_finding_down(
             raise KeyError("made up")
         return summary_of(facts, tools, is_notebook=is_notebook)
 
-    monkeypatch.setattr(project_context, "summary_of", breaking)
+    monkeypatch.setattr(process_state, "summary_of", breaking)
     # A torch that asks for CUBLAS_WORKSPACE_CONFIG, whichever is installed: else nothing needs the file beside.
     (tmp_path / "torchlint.toml").write_text('torch = "2.6"\n')
     (tmp_path / "beside.py").write_text("import os\n")

@@ -12,7 +12,7 @@ import pytest
 
 from torchlint.api import CheckOptions, check_paths
 from torchlint.diagnostics import Report
-from torchlint.engine import project_context
+from torchlint.engine import process_state
 from torchlint.engine.kept_results import KeptResults
 
 PROJECT = {
@@ -120,13 +120,13 @@ def test_after_any_change_the_answer_is_that_of_a_cold_run(seed: int, tmp_path: 
 def _read_again(folder: Path, kept: KeptResults) -> set[str]:
     """The files that a run analyses."""
     read: set[str] = set()
-    analyse = project_context.ProcessState.check
+    analyse = process_state.ProcessState.check
 
-    def counted(state: project_context.ProcessState, path: str) -> object:
+    def counted(state: process_state.ProcessState, path: str) -> object:
         read.add(path)
         return analyse(state, path)
 
-    with mock.patch.object(project_context.ProcessState, "check", counted):
+    with mock.patch.object(process_state.ProcessState, "check", counted):
         answer(folder, kept)
     return read
 

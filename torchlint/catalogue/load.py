@@ -128,6 +128,10 @@ class Extensions:
     rules: tuple[Path, ...] = ()
     operators: tuple[Path, ...] = ()
 
+    def files(self) -> tuple[Path, ...]:
+        """The TOML files themselves."""
+        return tuple(file for path in (*self.rules, *self.operators) for file in _own_files(path))
+
 
 @functools.cache
 def load_catalogue(extensions: Extensions = Extensions()) -> Catalogue:
@@ -280,7 +284,7 @@ def _rules_of(paths: Iterable[Traversable]) -> dict[str, Rule]:
 
 def _extended_rules(path: Path, known: dict[str, Rule]) -> dict[str, Rule]:
     """The user's rules in a folder or one file; they may not take a TL code and need no Python."""
-    rules = _rules_of(_own_files("extend-rules", path))
+    rules = _rules_of(_required_files("extend-rules", path))
     for rule in rules.values():
         if rule.code.startswith("TL") or rule.code in known:
             raise CatalogueError(f"{path}: `code`: {rule.code} belongs to another rule; choose letters of your own")
@@ -291,7 +295,7 @@ def _extended_rules(path: Path, known: dict[str, Rule]) -> dict[str, Rule]:
 
 def _extended_operators(path: Path, rules: dict[str, Rule], known: dict[str, Operator]) -> dict[str, Operator]:
     """The user's operators in a folder or one file, reported by the rules there are."""
-    operators = _operators_of(_own_files("extend-operators", path), rules, known)
+    operators = _operators_of(_required_files("extend-operators", path), rules, known)
     for operator in operators.values():
         if not operator.is_context and not rules[operator.rule].registry:
             hint = "TL115 reports third-party operators"
@@ -299,9 +303,13 @@ def _extended_operators(path: Path, rules: dict[str, Rule], known: dict[str, Ope
     return operators
 
 
-def _own_files(option: str, path: Path) -> list[Path]:
+def _required_files(option: str, path: Path) -> list[Path]:
     if not path.exists():
         raise CatalogueError(f"{option}: {path} does not exist")
+    return _own_files(path)
+
+
+def _own_files(path: Path) -> list[Path]:
     return sorted(path.glob("*.toml")) if path.is_dir() else [path]
 
 

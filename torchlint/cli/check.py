@@ -105,7 +105,16 @@ class CheckCommand(OptionalValues):
     "--stdin-filename", type=click.Path(path_type=Path), metavar="FILE", help="What `-` (standard input) stands for."
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one for each core]")
-@click.option("--no-cache", is_flag=True, help="Ignore results of earlier runs, such as the verdicts of `verify`.")
+@click.option(
+    "--cache-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    envvar="TORCHLINT_CACHE_DIR",
+    metavar="DIR",
+    help="Keep results for later runs here  [default: .torchlint_cache at each root; also TORCHLINT_CACHE_DIR]",
+)
+@click.option(
+    "--no-cache", is_flag=True, help="Use and keep no results of other runs, and no verdicts of `torchlint verify`."
+)
 @click.option("--hide-refuted", is_flag=True, help="Leave out what an earlier `torchlint verify` has refuted.")
 @click.option(
     "--open",
@@ -126,6 +135,7 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     paths: tuple[Path, ...] = options["paths"] or (Path(),)
     _refuse_contradictions(options, paths)
     from torchlint.cli.session import Session
+    from torchlint.engine.cache.results import ResultCache
 
     session = Session(
         paths=paths,
@@ -139,6 +149,7 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
         fail_on_skipped=options["fail_on_skipped"],
         hide_refuted=options["hide_refuted"],
         kept_verdicts=not options["no_cache"],
+        cache=None if options["no_cache"] else ResultCache(is_on_disk=True, directory=options["cache_dir"]),
         baseline=not options["no_baseline"],
         since=options["since"],
         add_ignore=options["add_ignore"],

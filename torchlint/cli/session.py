@@ -31,7 +31,7 @@ from torchlint.report.sources import Sources
 if TYPE_CHECKING:
     from torchlint.api import CheckOptions
     from torchlint.catalogue import Rule
-    from torchlint.engine.kept_results import KeptResults
+    from torchlint.engine.cache.results import ResultCache
 
 STDIN = Path("-")
 NAMELESS = Path("<stdin>")
@@ -56,8 +56,8 @@ class Session:
     since: str | None = None
     add_ignore: str | None = None
     open: bool = False
-    kept: KeptResults | None = None
-    """What earlier checks of this process know."""
+    cache: ResultCache | None = None
+    """What earlier checks know."""
 
     @property
     def written(self) -> tuple[Path, ...]:
@@ -130,7 +130,7 @@ class Session:
             baseline=self.baseline,
             since=self.since,
             progress=progress,
-            kept=self.kept,
+            cache=self.cache,
         )
 
     def _run(self, paths: tuple[Path, ...], contents: Mapping[Path, bytes]) -> Report:

@@ -28,10 +28,10 @@ _ENDS = "Ctrl-C ends it"
 def watch(session: Session) -> int:
     """Check, and check again whenever a file that tells facts changes. Raises ConfigError without watchfiles."""
     changes = _watching()
-    from torchlint.engine.kept_results import KeptResults
+    from torchlint.engine.cache.results import ResultCache
 
     gc.enable()  # this process stays
-    session = dataclasses.replace(session, kept=KeptResults())
+    session = dataclasses.replace(session, cache=session.cache or ResultCache())
     written = {os.path.realpath(path) for path in session.written}
     folders = session.folders()
     code = None

@@ -10,11 +10,11 @@ from pathlib import Path
 from torchlint.catalogue import Catalogue
 from torchlint.config import Settings
 from torchlint.diagnostics import InternalError, Report
+from torchlint.engine.hearing import Hearing, Outcome
 from torchlint.engine.narrowing import EVERYTHING, Narrowing
-from torchlint.engine.outcomes import Outcome
 from torchlint.engine.path_ignores import unused_ignores
 from torchlint.engine.projects import Execution, ProjectRun
-from torchlint.engine.reporting import Hearing, reported
+from torchlint.engine.reporting import reported
 from torchlint.engine.workers import Workers
 from torchlint.project.shown import shown_path
 

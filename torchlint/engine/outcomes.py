@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import msgspec
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Check, ProgramCheck
-from torchlint.diagnostics import Diagnostic, InternalError, Note, Related
+from torchlint.diagnostics import Diagnostic, InternalError, Related
 from torchlint.engine.analysis import PYTHON_2, FileResult
+from torchlint.engine.hearing import Outcome
 from torchlint.engine.judgement import judge
 from torchlint.engine.path_ignores import PathIgnores
 from torchlint.engine.program_findings import program_drafts
@@ -21,31 +21,6 @@ from torchlint.errors import OverBudget
 from torchlint.project.index import Project
 
 _MOST_NAMED = 8
-
-
-@dataclass(slots=True)
-class Outcome:
-    """The findings of a run, and what happened to the others."""
-
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    open: list[Diagnostic] = field(default_factory=list)
-    """Points that rules leave open."""
-    internal_errors: list[InternalError] = field(default_factory=list)
-    suppressed: int = 0
-    fixed: int = 0
-    """Under `--assume deterministic`: findings that the mode would end."""
-
-    @classmethod
-    def of_all(cls, outcomes: Iterable[Outcome]) -> Outcome:
-        """Of several projects together."""
-        total = cls()
-        for one in outcomes:
-            total.diagnostics += one.diagnostics
-            total.open += one.open
-            total.internal_errors += one.internal_errors
-            total.suppressed += one.suppressed
-            total.fixed += one.fixed
-        return total
 
 
 class Court:
@@ -131,17 +106,3 @@ class Court:
         if diagnostic is None and self._settings.assume_deterministic and draft.operators:
             self.outcome.fixed += judge(draft, check, self._unassumed) is not None
         return diagnostic
-
-
-def assumption_note(outcome: Outcome) -> Note:
-    """What `--assume deterministic` found out: what the mode would end, and what it would turn into an exception."""
-    raising = {
-        (d.location.path, d.location.cell, d.location.line): d.variant
-        for d in sorted(outcome.diagnostics, key=lambda d: d.variant, reverse=True)
-        if d.variant.startswith("raises_on")
-    }
-    older = sum(variant.endswith("_older") for variant in raising.values())
-    fixed = f"{outcome.fixed} finding{'' if outcome.fixed == 1 else 's'}"
-    lines = f"{len(raising)} line{'' if len(raising) == 1 else 's'}"
-    on_older = f" ({older} on older releases alone)" if older else ""
-    return Note(f"with the determinism mode on: it would fix {fixed}, and {lines} would raise{on_older}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,26 +11,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue import Catalogue
-from torchlint.checks.framework.registration import all_program_checks
 from torchlint.config import Settings
 from torchlint.diagnostics import InternalError, Note, Report
-from torchlint.engine.analysis import (
-    FileResult,
-)
+from torchlint.engine.hearing import Hearing
 from torchlint.engine.narrowing import EVERYTHING, Narrowing
 from torchlint.engine.notebook_files import notebook_files
-from torchlint.engine.outcomes import Court
 from torchlint.engine.path_ignores import unused_ignores
-from torchlint.engine.project_context import Job, ProjectContext, process_state_of
-from torchlint.engine.reporting import Hearing, reported
+from torchlint.engine.project_context import Job, ProjectContext
+from torchlint.engine.reporting import reported
 from torchlint.engine.workers import Workers
-from torchlint.facts.summary import FileSummary
-from torchlint.project.index import Project
-from torchlint.project.target import unknown_torch
 from torchlint.source.discovery import ProjectFiles, scan_project
 
 if TYPE_CHECKING:
-    from torchlint.engine.kept_results import Keeper, KeptResults
+    from torchlint.checks.framework.registration import Check
+    from torchlint.engine.analysis import FileResult
+    from torchlint.engine.cache.results import Keeper, ResultCache
+    from torchlint.facts.summary import FileSummary
+    from torchlint.project.index import Project
 
 _TIMES_MORE, _MANY_BESIDE = 10, 100
 """A check that reads so many times its own files, and so many, says so."""
@@ -43,8 +41,8 @@ class Execution:
 
     jobs: int | None = None
     progress: Callable[[], None] = lambda: None
-    kept: KeptResults | None = None
-    """What an earlier run of this process knows."""
+    cache: ResultCache | None = None
+    """What earlier runs know."""
 
 
 class ProjectRun:
@@ -69,7 +67,6 @@ class ProjectRun:
         self.settings = settings
         self.catalogue = catalogue
         self.execution = execution or Execution()
-        self._keeper: Keeper | None = None
         self._beside = 0
         """Files that were read though nobody asked for them."""
         self._errors_beside: list[InternalError] = []
@@ -87,21 +84,48 @@ class ProjectRun:
         self.context = ProjectContext(
             root, settings, catalogue, paths, overlay, written, (*self.scan.environment, *self.scan.requirements)
         )
-        self.checks = {check.name: check for check in process_state_of(self.context).tools.prefilter.checks}
+
+    # What only a run without a kept report needs is slow to import.
+
+    @functools.cached_property
+    def checks(self) -> Mapping[str, Check]:
+        """The checks that run, by name."""
+        from torchlint.engine.process_state import process_state_of  # noqa: PLC0415
+
+        return {check.name: check for check in process_state_of(self.context).tools.prefilter.checks}
+
+    @functools.cached_property
+    def _keeper(self) -> Keeper | None:
+        cache = None if self._is_alone or self.scan.truncated else self.execution.cache
+        return None if cache is None else cache.of(self.context)
 
     def report(self, narrowing: Narrowing = EVERYTHING) -> Report:
-        """Analyse, judge, suppress, narrow down and sort."""
+        """Analyse, judge, suppress, narrow down and sort; or tell what an earlier run found."""
+        hearing = None if self._keeper is None else self._keeper.report(self.files)
+        if hearing is None:
+            hearing = self._heard_anew()
+        else:
+            for path in self.files:
+                self._has_done(path)
+        return self._reported(hearing, narrowing)
+
+    def _heard_anew(self) -> Hearing:
         results = self.results(self.files)
-        report = self.judged(results, self.project(results), narrowing)
-        return dataclasses.replace(report, notes=(*report.notes, *self._read_beside()))
+        project = self.project(results)
+        hearing = self.heard(results, project)
+        hearing = dataclasses.replace(hearing, notes=(*hearing.notes, *self._read_beside()))
+        if self._keeper is not None:
+            self._keeper.keep_report(self.files, hearing, project.outside)
+            self._keeper.save()
+        return hearing
 
     def _read_beside(self) -> Iterator[Note]:
-        """Where a check of few files read many."""
+        """Where a check of few files needed many."""
         if self._beside > max(_MANY_BESIDE, _TIMES_MORE * len(self.files)):
             checked = f"{len(self.files)} file{'' if len(self.files) == 1 else 's'}"
             yield Note(
-                f"to check {checked}, {self._beside:,} more were read under {self.root}: findings hang on the whole "
-                "project (`--isolated-facts` reads none)"
+                f"to check {checked}, {self._beside:,} more under {self.root} were asked: findings hang on the whole "
+                "project (`--isolated-facts` asks none)"
             )
 
     def results(self, paths: Sequence[str]) -> list[FileResult]:
@@ -109,19 +133,27 @@ class ProjectRun:
         results = []
         for result in self._analysed([Job(path) for path in sorted(paths, key=_importing_last)]):
             results.append(result)
-            if result.path not in self.context.written:  # it counts as its notebook
-                self.execution.progress()
+            self._has_done(result.path)
         return sorted(results, key=lambda result: result.path)
+
+    def _has_done(self, path: str) -> None:
+        if path not in self.context.written:  # it counts as its notebook
+            self.execution.progress()
 
     def judged(self, results: Sequence[FileResult], project: Project, narrowing: Narrowing = EVERYTHING) -> Report:
         """What is left of the results when the project has spoken."""
-        hearing = self.heard(results, project)
+        return self._reported(self.heard(results, project), narrowing)
+
+    def _reported(self, hearing: Hearing, narrowing: Narrowing) -> Report:
         if self.is_whole:
             hearing.outcome.diagnostics += unused_ignores(self.settings, self.catalogue, self.context.paths)
         return reported([hearing], self.settings, self.catalogue, narrowing)
 
     def heard(self, results: Sequence[FileResult], project: Project) -> Hearing:
         """All that the project makes of the results."""
+        from torchlint.checks.framework.registration import all_program_checks  # noqa: PLC0415
+        from torchlint.engine.outcomes import Court  # noqa: PLC0415
+
         program_checks = () if self.scan.truncated else all_program_checks()
         holders = {path: held.notebook for path, held in self.context.written.items()}
         court = Court(project, self.checks, program_checks, holders)
@@ -139,10 +171,10 @@ class ProjectRun:
         )
 
     def _analysed(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
-        if self.execution.kept is None:
+        keeper = self._keeper
+        if keeper is None:
             yield from self._done(jobs)
             return
-        keeper = self._keeper = self._keeper or self.execution.kept.of(self.context)
         known = dict(keeper.known(jobs))
         yield from known.values()
         of_path = {job.path: job for job in jobs if job not in known}
@@ -155,6 +187,9 @@ class ProjectRun:
 
     def project(self, results: Sequence[FileResult] = ()) -> Project:
         """The project around some results; what they do not say is read when it is asked for."""
+        from torchlint.engine.process_state import process_state_of  # noqa: PLC0415
+        from torchlint.project.index import Project  # noqa: PLC0415
+
         known = {result.path: result.summary for result in results if result.summary is not None}
 
         def load() -> Mapping[str, FileSummary]:
@@ -184,6 +219,8 @@ class ProjectRun:
         )
 
     def _notes(self, project: Project) -> list[Note]:
+        from torchlint.project.target import unknown_torch  # noqa: PLC0415
+
         notes = unknown_torch(map(project.target_for, self.files))
         if self.scan.truncated:
             text = f"more than {_MOST_FILES:,} files under {self.root}: rules about whole programs are off"

@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from torchlint.adoption.comparison import Scope
 from torchlint.catalogue import Catalogue
-from torchlint.catalogue.versions import TorchTarget
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, Note, Report
 from torchlint.engine.fixes import choose_fixes
+from torchlint.engine.hearing import Hearing, Outcome
 from torchlint.engine.narrowing import Narrowing, with_fingerprints
-from torchlint.engine.outcomes import Outcome, assumption_note
-
-
-@dataclass(frozen=True, slots=True)
-class Hearing:
-    """All that files of one project say, before anything is left out."""
-
-    outcome: Outcome
-    notes: tuple[Note, ...] = ()
-    paths: frozenset[str] = frozenset()
-    """The files that were checked, from the root of the settings."""
-    targets: Mapping[str, TorchTarget] = field(default_factory=dict)
-    """The torch that they were judged for, by the file as shown to the user."""
-    programs: tuple[str, ...] = ()
-    """The files that start programs, as shown to the user, where any of the files trains."""
 
 
 def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalogue, narrowing: Narrowing) -> Report:
@@ -40,7 +24,7 @@ def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalog
     left = narrowing.apply(visible, found, Scope(settings.root, read, settings.selected))
     notes = [*(note for hearing in hearings for note in hearing.notes), *left.notes]
     if settings.assume_deterministic:
-        notes.append(assumption_note(outcome))
+        notes.append(_assumption_note(outcome))
     return Report(
         diagnostics=tuple(
             sorted(_with_fixes(left.diagnostics, catalogue, are_alone=len(hearings) > 1), key=lambda d: d.sort_key)
@@ -75,3 +59,17 @@ def _with_fixes(diagnostics: Sequence[Diagnostic], catalogue: Catalogue, *, are_
     for diagnostic in diagnostics:
         projects[diagnostic.location.path if are_alone else ""].append(diagnostic)
     return [fixed for project in projects.values() for fixed in choose_fixes(project, catalogue)]
+
+
+def _assumption_note(outcome: Outcome) -> Note:
+    """What `--assume deterministic` found out: what the mode would end, and what it would turn into an exception."""
+    raising = {
+        (d.location.path, d.location.cell, d.location.line): d.variant
+        for d in sorted(outcome.diagnostics, key=lambda d: d.variant, reverse=True)
+        if d.variant.startswith("raises_on")
+    }
+    older = sum(variant.endswith("_older") for variant in raising.values())
+    fixed = f"{outcome.fixed} finding{'' if outcome.fixed == 1 else 's'}"
+    lines = f"{len(raising)} line{'' if len(raising) == 1 else 's'}"
+    on_older = f" ({older} on older releases alone)" if older else ""
+    return Note(f"with the determinism mode on: it would fix {fixed}, and {lines} would raise{on_older}")

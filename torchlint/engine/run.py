@@ -27,7 +27,7 @@ from torchlint.source.discovery import discover
 from torchlint.source.exclusion import covers_any_part
 
 if TYPE_CHECKING:
-    from torchlint.engine.kept_results import KeptResults
+    from torchlint.engine.cache.results import ResultCache
 
 Progress = Callable[[int, int], None]
 """Called with the number of files done and the number of all files."""
@@ -49,8 +49,8 @@ class RunOptions:
     since: str | None = None
     """Leave out what stands on lines that have not changed since this git revision."""
     progress: Progress | None = None
-    kept: KeptResults | None = None
-    """What earlier runs of this process know; None keeps nothing."""
+    cache: ResultCache | None = None
+    """What earlier runs know; None keeps nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ def project_runs(
             catalogue,
             files,
             contents or {},
-            execution=Execution(options.jobs, progress, options.kept),
+            execution=Execution(options.jobs, progress, options.cache),
             is_whole=is_whole,
         )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from torchlint.catalogue import Catalogue
 from torchlint.config import Settings
-from torchlint.engine.project_context import process_state_of
+from torchlint.engine.process_state import process_state_of
 from torchlint.engine.projects import ProjectRun
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts

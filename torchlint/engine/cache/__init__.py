@@ -1,0 +1,1 @@
+"""What earlier runs know, in memory and on disk."""

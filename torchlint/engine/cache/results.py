@@ -1,0 +1,173 @@
+"""What earlier runs know of a project: what each file said, and whole reports.
+
+A result holds while its file, the files that it consulted, and the surroundings are the same: the settings, the set of
+paths, the folders that are searched for modules, and the files beside the sources. A report holds while all files of
+its project are the same, and the file system answers what judges asked of it as it did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from torchlint.engine.cache.build import build
+from torchlint.engine.cache.checksums import Checksums, checksum
+from torchlint.engine.cache.layout import KeptResult, Known, decoded, encoded, read_known, write_known
+from torchlint.engine.hearing import Hearing
+from torchlint.engine.project_context import Job
+from torchlint.project.outside import Outside
+from torchlint.project.shown import shown_path
+
+if TYPE_CHECKING:
+    from torchlint.engine.analysis import FileResult
+    from torchlint.engine.project_context import ProjectContext
+
+FOLDER = ".torchlint_cache"
+_RESULTS = "check"
+_MOST_REPORTS = 8
+"""Of different questions about one project: of the project as a whole, of each file in an editor."""
+
+
+class _KeptReport(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    hearing: Hearing
+    outside: tuple[tuple[str, str, str], ...]
+    """The kinds and paths of questions about other files, with the checksums of the answers."""
+
+
+@dataclass(slots=True)
+class ResultCache:
+    """Results of earlier runs: of this process, and with `is_on_disk` of others.
+
+    They lie in `.torchlint_cache` at each root, or all in `directory`.
+    """
+
+    is_on_disk: bool = False
+    directory: Path | None = None
+    _known: dict[str, Known] = field(default_factory=dict)
+
+    def of(self, context: ProjectContext) -> Keeper:
+        """What may still hold in a project as it is now."""
+        file = self._file(context)
+        if str(file) not in self._known:
+            self._known[str(file)] = read_known(file) if self.is_on_disk else Known()
+        # Unsaved text is nothing that another run will meet.
+        return Keeper(context, self._known[str(file)], file if self.is_on_disk and not context.contents else None)
+
+    def _file(self, context: ProjectContext) -> Path:
+        """One for each way to check a project: settings, the rules of the user's own, and the folder seen from."""
+        settings = context.settings
+        own = [path.read_bytes() for path in settings.extensions.files()]
+        told = (build(), _encoded(settings), shown_path(context.root, ""), [checksum(data).hex() for data in own])
+        name = f"{checksum(repr(told)).hex()[:16]}.bin"
+        if self.directory is None:
+            return context.root / FOLDER / _RESULTS / name
+        return self.directory / f"{context.root.name}-{checksum(str(context.root)).hex()[:12]}" / name
+
+
+def _encoded(settings: object) -> bytes:
+    return msgspec.json.encode(settings, enc_hook=str, order="deterministic")
+
+
+class Keeper:
+    """The results of one project: those that hold, and those of this run."""
+
+    def __init__(self, context: ProjectContext, known: Known, file: Path | None) -> None:
+        self._context, self._known, self._file = context, known, file
+        self._checksums = Checksums(context, known.files)
+        self._numbers = {path: number for number, path in enumerate(context.paths)}
+        self._is_new = False
+        self._results: dict[Job, KeptResult] | None = None
+
+    def report(self, files: Sequence[str]) -> Hearing | None:
+        """What an earlier run had to say about these files of the project."""
+        body = self._known.reports.get(self._key(files))
+        kept = None if body is None else decoded(body(), _KeptReport)
+        if kept is None or not Outside.says_the_same({(kind, path): known for kind, path, known in kept.outside}):
+            return None
+        return kept.hearing
+
+    def keep_report(self, files: Sequence[str], hearing: Hearing, outside: Outside) -> None:
+        """Keep what this run has to say, unless something went wrong."""
+        if hearing.outcome.internal_errors:
+            return
+        answers = tuple((kind, path, known) for (kind, path), known in outside.checksums.items())
+        body = encoded(_KeptReport(hearing, answers))
+        if body is not None:
+            key = self._key(files)
+            others = [(one, kept) for one, kept in self._known.reports.items() if one != key]
+            self._known.reports = {key: lambda: body, **dict(others[: _MOST_REPORTS - 1])}
+            self._is_new = True
+
+    def known(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, FileResult]]:
+        """The jobs whose results hold."""
+        from torchlint.engine.analysis import FileResult  # noqa: PLC0415 - a report is told without
+
+        results = self._holding()
+        for job in jobs:
+            kept = results.get(Job(job.path)) or results.get(job)
+            result = None if kept is None else decoded(kept.body(), FileResult)
+            if result is not None:
+                yield job, result
+
+    def keep(self, job: Job, result: FileResult) -> None:
+        """Keep a result of this run, unless something went wrong."""
+        paths = (result.path, *result.consulted)
+        body = None if result.internal_errors or not self._numbers.keys() >= set(paths) else encoded(result)
+        if body is not None:
+            self._holding()[job] = KeptResult(self._bits(paths), lambda: body)
+            self._is_new = True
+
+    def save(self) -> None:
+        """Put on disk what this run found out, and forget what no longer holds."""
+        settled, results = self._checksums.settled(), self._holding()
+        unsettled = self._bits(path for path in self._numbers if path not in settled)
+        self._known.results = {job: kept for job, kept in results.items() if not kept.consulted & unsettled}
+        if len(settled) < len(self._checksums.files):
+            self._known.reports.clear()
+        self._known.files = settled
+        if self._is_new and self._file is not None:
+            write_known(self._file, self._known, self._context.paths)
+
+    def _holding(self) -> dict[Job, KeptResult]:
+        """The results that hold."""
+        if self._results is None:
+            surroundings = self._surroundings()
+            files, known = self._checksums.files, self._known
+            changed = self._bits(
+                path
+                for path in self._numbers
+                if path not in known.files or known.files[path].checksum != files[path].checksum
+            )
+            is_same = known.surroundings == surroundings
+            results = known.results if is_same else {}
+            self._results = {job: kept for job, kept in results.items() if not kept.consulted & changed}
+            self._known.surroundings = surroundings
+        return self._results
+
+    def _surroundings(self) -> bytes:
+        """What the results of all files hang on."""
+        from torchlint.engine.process_state import process_state_of  # noqa: PLC0415 - a report is told without
+
+        context = self._context
+        state = process_state_of(context)
+        folders = state.modules.folders
+        is_concerned = bool(context.paths) and state.concerns(context.paths[0])
+        return checksum(repr((context.paths, self._beside(), sorted(folders.scripts), folders.added, is_concerned)))
+
+    def _beside(self) -> list[tuple[str, str]]:
+        return [(str(path), self._checksums.files[str(path)].checksum.hex()) for path in self._context.beside]
+
+    def _key(self, files: Sequence[str]) -> bytes:
+        sums = [self._checksums.files[path].checksum for path in self._context.paths]
+        return checksum(repr((self._context.paths, self._beside(), tuple(files), sums)))
+
+    def _bits(self, paths: Iterable[str]) -> int:
+        bits = bytearray(len(self._numbers) // 8 + 1)
+        for path in paths:
+            number = self._numbers[path]
+            bits[number >> 3] |= 1 << (number & 7)
+        return int.from_bytes(bits, "little")

@@ -1,0 +1,108 @@
+"""One file on disk: a head that is read at once, and bodies that are read when they are asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO, Generic, TypeVar
+
+import msgspec
+import xxhash
+
+_MAGIC = b"torchlint\0\1"
+_PREFIX = struct.Struct("<11s16sQ")
+"""What the file is, the checksum of its head, and how long that is."""
+_MOST_FILES = 8
+"""In one folder: a file for each way in which a project is checked, the oldest go."""
+_LARGEST = 512 * 1024 * 1024
+"""Bytes of one file."""
+_IGNORED = "*\n"
+
+Head = TypeVar("Head")
+
+
+class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Where a body lies, counted from the end of the head, and its checksum."""
+
+    start: int
+    size: int
+    checksum: bytes
+
+
+class Stored(Generic[Head]):
+    """A file that was found whole. It stays open: whoever replaces it changes nothing of what is read here."""
+
+    def __init__(self, file: BinaryIO, head: Head, begin: int) -> None:
+        self._file, self.head, self._begin = file, head, begin
+
+    def body(self, place: Place) -> bytes | None:
+        """None where the file is damaged."""
+        try:
+            self._file.seek(self._begin + place.start)
+            data = self._file.read(place.size)
+        except (OSError, ValueError):
+            return None
+        return data if xxhash.xxh3_128_digest(data) == place.checksum else None
+
+
+def read(path: Path, kind: type[Head]) -> Stored[Head] | None:
+    """None for a file that is not there, is of another version, or is damaged."""
+    try:
+        file = path.open("rb")
+    except (OSError, ValueError):
+        return None
+    try:
+        magic, checksum, size = _PREFIX.unpack(file.read(_PREFIX.size))
+        data = file.read(size) if magic == _MAGIC and size <= _LARGEST else b""
+        if xxhash.xxh3_128_digest(data) == checksum:
+            return Stored(file, msgspec.msgpack.decode(data, type=kind), file.tell())
+    except (OSError, ValueError, struct.error, msgspec.MsgspecError, RecursionError):
+        pass  # as if it were not there
+    file.close()
+    return None
+
+
+def write(path: Path, head: object, bodies: Sequence[bytes]) -> None:
+    """Put a file in the place of the one that is there, whole or not at all. What cannot be written is not kept."""
+    data = msgspec.msgpack.encode(head)
+    if len(data) + sum(map(len, bodies)) > _LARGEST:
+        return
+    prefix = _PREFIX.pack(_MAGIC, xxhash.xxh3_128_digest(data), len(data))
+    with contextlib.suppress(OSError, ValueError):  # a folder that cannot be written in, a full disk
+        _make(path.parent)
+        _replace(path, [prefix, data, *bodies])
+        for old in sorted(path.parent.glob("*.bin"), key=_age, reverse=True)[_MOST_FILES:]:
+            old.unlink()
+
+
+def _make(folder: Path) -> None:
+    """Make the folder, and tell git and backups that they need not look."""
+    if folder.is_dir():
+        return
+    folder.mkdir(parents=True)
+    ignored = folder.parent / ".gitignore"
+    if folder.parent.name.startswith(".") and not ignored.exists():
+        ignored.write_text(_IGNORED, encoding="utf-8")
+
+
+def _replace(path: Path, parts: Sequence[bytes]) -> None:
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}-", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(parts)
+        os.replace(beside, path)  # noqa: PTH105
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)  # noqa: PTH108
+        raise
+
+
+def _age(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

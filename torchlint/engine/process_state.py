@@ -1,0 +1,119 @@
+"""The context of a project at work in one process: what it does with one file."""
+
+from __future__ import annotations
+
+import itertools
+
+from torchlint.catalogue.load import Extensions
+from torchlint.diagnostics import InternalError
+from torchlint.engine.analysis import (
+    AnalysisContext,
+    FileResult,
+    analyse,
+    analysis_context,
+    read_facts,
+    read_syntax,
+    skipped_file,
+    summary_of,
+    unreadable_file,
+)
+from torchlint.engine.named_libraries import NamedLibraries
+from torchlint.engine.project_context import ProjectContext, bytes_of
+from torchlint.errors import SkippedSource, UnreadableSource
+from torchlint.facts.file import FileFacts
+from torchlint.project.configurations import SUFFIXES
+from torchlint.project.modules import ModuleIndex
+from torchlint.source.text import Source, is_notebook, read_source, source_from_bytes
+
+
+class ProcessState:
+    """The context of a project at work in one process: the tables built, the modules at hand."""
+
+    def __init__(self, context: ProjectContext) -> None:
+        self.context = context
+        self._is_concerned: bool | None = None
+        self.tools: AnalysisContext = analysis_context(context.catalogue, context.settings)
+        self.modules = ModuleIndex(
+            context.paths,
+            context.root.name,
+            self._load,
+            context.sources,
+            tuple(path for path in context.beside if path.suffix in SUFFIXES),
+        )
+
+    def concerns(self, first: str) -> bool:
+        """Whether the project names a library that is known, or has rules of the user's own; `first` is read first."""
+        if self._is_concerned is None:
+            self._is_concerned = self.context.settings.extensions != Extensions() or self._names_library(first)
+        return self._is_concerned
+
+    def _names_library(self, first: str) -> bool:
+        context, named = self.context, NamedLibraries(self.context.catalogue)
+        texts = itertools.chain([(first, context.read(first))], context.sources())
+        sources = (named.are_in(data) or (not data and context.is_too_large(path)) for path, data in texts)
+        return any(sources) or any(named.are_in(bytes_of(path)) for path in context.beside)
+
+    def source(self, path: str) -> Source:
+        shown = self.context.shown(path)
+        if path in self.context.written:
+            return self.context.written[path].written.source(shown)
+        data = self.context.contents.get(path)
+        largest = self.context.settings.max_file_size
+        if data is not None:
+            return source_from_bytes(data, shown, notebook=is_notebook(path), largest=largest)
+        return read_source(self.context.root / path, shown, largest=largest)
+
+    def _load(self, path: str, modules: ModuleIndex) -> FileFacts | None:
+        try:
+            return read_facts(path, self.source(path), self.tools, modules.asked_by(path))
+        except (UnreadableSource, RecursionError):
+            return None  # the file's own check says so
+
+    def facts(self, path: str) -> FileFacts | None:
+        """The whole facts of a file, read anew; None for one that cannot be read."""
+        return self._load(path, self.modules)
+
+    def check(self, path: str) -> FileResult:
+        shown = self.context.shown(path)
+        try:
+            if not self.concerns(path):
+                return read_syntax(path, self.source(path))
+            return analyse(path, self.source(path), self.tools, self.modules)
+        except SkippedSource as error:
+            return skipped_file(path, shown, error)
+        except UnreadableSource as error:
+            return unreadable_file(path, shown, error)
+        except Exception as error:  # noqa: BLE001 - one bad file must not take the others down; it is reported
+            return _broken(path, shown, error)
+
+    def summary(self, path: str) -> FileResult:
+        shown = self.context.shown(path)
+        try:
+            modules = self.modules.asked_by(path)
+            facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, modules)
+            summary = summary_of(facts, self.tools, is_notebook=is_notebook(path))
+        except (UnreadableSource, RecursionError):
+            return FileResult(path, shown)  # not asked about, and nothing to learn from it
+        except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either
+            return _broken(path, shown, error)
+        self.modules.put_back(facts)
+        return FileResult(path, shown, summary=summary, consulted=self.modules.consulted_by(path))
+
+
+def _broken(path: str, shown: str, error: Exception) -> FileResult:
+    """A file that the engine itself failed on."""
+    return FileResult(
+        path, shown, internal_errors=(InternalError("engine", shown, f"{type(error).__name__}: {error}"),)
+    )
+
+
+_states: dict[int, tuple[ProjectContext, ProcessState]] = {}
+
+
+def process_state_of(context: ProjectContext) -> ProcessState:
+    """One state for each context and process, kept for the whole run."""
+    kept = _states.get(id(context))
+    if kept is None or kept[0] is not context:
+        _states.clear()
+        kept = _states[id(context)] = (context, ProcessState(context))
+    return kept[1]
