@@ -20,6 +20,7 @@ from torchlint.diagnostics import InternalError, Location, Note, Related, Severi
 from torchlint.engine.prefilter import Prefilter, candidates
 from torchlint.engine.suppression import Comment, read_comments
 from torchlint.errors import OverBudget, Python2Source, SkippedSource, UnreadableSource
+from torchlint.facts.exports import exports_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.imported import Modules
 from torchlint.facts.name_table import NameTable
@@ -83,6 +84,8 @@ class FileResult(msgspec.Struct, frozen=True, array_like=True, gc=False):
     summary: FileSummary | None = None
     consulted: tuple[str, ...] = ()
     """The other files that it hangs on: while these and the file stay as they are, so does what it says."""
+    exports: bytes = b""
+    """Of the other files this alone counts (facts/exports.py); empty for a file that could not be read."""
 
     @property
     def is_skipped(self) -> bool:
@@ -130,6 +133,7 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
         internal_errors=tuple(errors),
         summary=summary,
         consulted=modules.consulted_by(path),
+        exports=exports_of(facts),
     )
     modules.put_back(facts)
     return result

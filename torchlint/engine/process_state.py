@@ -20,6 +20,7 @@ from torchlint.engine.analysis import (
 from torchlint.engine.named_libraries import NamedLibraries
 from torchlint.engine.project_context import ProjectContext, bytes_of
 from torchlint.errors import SkippedSource, UnreadableSource
+from torchlint.facts.exports import exports_of
 from torchlint.facts.file import FileFacts
 from torchlint.project.configurations import SUFFIXES
 from torchlint.project.modules import ModuleIndex
@@ -96,8 +97,14 @@ class ProcessState:
             return FileResult(path, shown)  # not asked about, and nothing to learn from it
         except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either
             return _broken(path, shown, error)
+        exports = exports_of(facts)
         self.modules.put_back(facts)
-        return FileResult(path, shown, summary=summary, consulted=self.modules.consulted_by(path))
+        return FileResult(path, shown, summary=summary, consulted=self.modules.consulted_by(path), exports=exports)
+
+    def exports(self, path: str) -> bytes:
+        """What a file shows to others, as a checksum; empty for one that cannot be read."""
+        facts = self.modules.at(path)
+        return b"" if facts is None else exports_of(facts)
 
 
 def _broken(path: str, shown: str, error: Exception) -> FileResult:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import xxhash
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from torchlint.engine.project_context import ProjectContext
@@ -31,6 +32,8 @@ class KnownFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     checksum: bytes
     look: Look | None = None
+    exports: bytes = b""
+    """What it shows to other files; empty where that was not asked, or where it cannot be read."""
 
 
 def look_at(path: str) -> Look | None:
@@ -72,15 +75,19 @@ class Checksums:
             if file.look is not None and look_at(self._place(path)) != file.look:
                 continue
             is_new = file.look is not None and max(file.look.modified, file.look.changed) > before
-            settled[path] = KnownFile(file.checksum) if is_new else file
+            settled[path] = KnownFile(file.checksum, exports=file.exports) if is_new else file
         return settled
+
+    def set_exports(self, path: str, exports: bytes) -> None:
+        self.files[path] = replace(self.files[path], exports=exports)
 
     def _known(self, path: str, known: KnownFile | None) -> KnownFile:
         place = self._place(path)
         look = look_at(place)
         if known is not None and look is not None and known.look == look:
             return known
-        return KnownFile(_content(place, self._context.settings.max_file_size), look)
+        content = _content(place, self._context.settings.max_file_size)
+        return KnownFile(content, look, known.exports if known is not None and known.checksum == content else b"")
 
     def _place(self, path: str) -> str:
         return os.path.join(self._context.root, path)  # noqa: PTH118 - as above

@@ -21,7 +21,7 @@ Told = TypeVar("Told")
 
 @dataclass(frozen=True, slots=True)
 class KeptResult:
-    """One result; in `consulted` the bits of its file and of the files that it consulted are set."""
+    """One result; in `consulted` the bits of the other files that it consulted are set."""
 
     consulted: int
     body: Body

@@ -24,10 +24,13 @@ from torchlint.project.shown import shown_path
 
 if TYPE_CHECKING:
     from torchlint.engine.analysis import FileResult
+    from torchlint.engine.process_state import ProcessState
     from torchlint.engine.project_context import ProjectContext
 
 FOLDER = ".torchlint_cache"
 _RESULTS = "check"
+_MOST_COMPARED = 24
+"""Files that changed: of more, all that consulted them are read again."""
 _MOST_REPORTS = 8
 """Of different questions about one project: of the project as a whole, of each file in an editor."""
 
@@ -118,14 +121,17 @@ class Keeper:
         paths = (result.path, *result.consulted)
         body = None if result.internal_errors or not self._numbers.keys() >= set(paths) else encoded(result)
         if body is not None:
-            self._holding()[job] = KeptResult(self._bits(paths), lambda: body)
+            self._holding()[job] = KeptResult(self._bits(result.consulted), lambda: body)
+            self._checksums.set_exports(result.path, result.exports)
             self._is_new = True
 
     def save(self) -> None:
         """Put on disk what this run found out, and forget what no longer holds."""
         settled, results = self._checksums.settled(), self._holding()
         unsettled = self._bits(path for path in self._numbers if path not in settled)
-        self._known.results = {job: kept for job, kept in results.items() if not kept.consulted & unsettled}
+        self._known.results = {
+            job: kept for job, kept in results.items() if job.path in settled and not kept.consulted & unsettled
+        }
         if len(settled) < len(self._checksums.files):
             self._known.reports.clear()
         self._known.files = settled
@@ -137,23 +143,35 @@ class Keeper:
         if self._results is None:
             surroundings = self._surroundings()
             files, known = self._checksums.files, self._known
-            changed = self._bits(
+            changed = {
                 path
                 for path in self._numbers
                 if path not in known.files or known.files[path].checksum != files[path].checksum
-            )
-            is_same = known.surroundings == surroundings
-            results = known.results if is_same else {}
-            self._results = {job: kept for job, kept in results.items() if not kept.consulted & changed}
+            }
+            shown = self._bits(changed if len(changed) > _MOST_COMPARED else filter(self._shows_more, changed))
+            results = known.results if known.surroundings == surroundings else {}
+            self._results = {
+                job: kept for job, kept in results.items() if job.path not in changed and not kept.consulted & shown
+            }
             self._known.surroundings = surroundings
         return self._results
 
-    def _surroundings(self) -> bytes:
-        """What the results of all files hang on."""
+    def _shows_more(self, path: str) -> bool:
+        """Whether a file that changed shows something else to other files than it did."""
+        before = self._known.files.get(path)
+        now = self._state.exports(path)
+        self._checksums.set_exports(path, now)
+        return not now or before is None or before.exports != now
+
+    @property
+    def _state(self) -> ProcessState:
         from torchlint.engine.process_state import process_state_of  # noqa: PLC0415 - a report is told without
 
-        context = self._context
-        state = process_state_of(context)
+        return process_state_of(self._context)
+
+    def _surroundings(self) -> bytes:
+        """What the results of all files hang on."""
+        context, state = self._context, self._state
         folders = state.modules.folders
         is_concerned = bool(context.paths) and state.concerns(context.paths[0])
         return checksum(repr((context.paths, self._beside(), sorted(folders.scripts), folders.added, is_concerned)))
