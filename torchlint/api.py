@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Diagnostic, Report
+from torchlint.engine.cache.folders import CACHE, VERDICTS
 from torchlint.engine.run import Root, run, select_files
 from torchlint.engine.run import RunOptions as CheckOptions
 from torchlint.engine.run import list_roots as _list_roots
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from torchlint.engine.renewal import Renewals
     from torchlint.verify.data import Verification
     from torchlint.verify.options import VerifyOptions
-
-_KEPT = ".torchlint_cache/verdicts"
 
 __all__ = [
     "CheckOptions",
@@ -51,7 +50,7 @@ def check_paths(
 def _with_verdicts(report: Report) -> Report:
     """What earlier runs of `verify` said about the findings, where there were any."""
     folders = {Path(diagnostic.location.path).absolute().parent for diagnostic in report.diagnostics}
-    if not any((parent / _KEPT).is_dir() for folder in folders for parent in (folder, *folder.parents)):
+    if not any((parent / CACHE / VERDICTS).is_dir() for folder in folders for parent in (folder, *folder.parents)):
         return report
     from torchlint.verify.kept import with_verdicts  # noqa: PLC0415 - few checks follow a verification
 

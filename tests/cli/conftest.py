@@ -25,7 +25,7 @@ class FakeOptions:
     baseline: bool
     since: str | None
     progress: Callable[[int, int], None] | None
-    kept: object
+    cache: object
 
 
 @dataclass

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torchlint.cli.parameters import Choice, FormatAndFile, OptionalValues, format_by_suffix, list_option
+from torchlint.cli.parameters import Choice, FormatAndFile, OptionalValues, cache_option, format_by_suffix, list_option
 from torchlint.report.formats import format_names
 
 if TYPE_CHECKING:
@@ -105,13 +105,7 @@ class CheckCommand(OptionalValues):
     "--stdin-filename", type=click.Path(path_type=Path), metavar="FILE", help="What `-` (standard input) stands for."
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one for each core]")
-@click.option(
-    "--cache-dir",
-    type=click.Path(file_okay=False, path_type=Path),
-    envvar="TORCHLINT_CACHE_DIR",
-    metavar="DIR",
-    help="Keep results for later runs here  [default: .torchlint_cache at each root; also TORCHLINT_CACHE_DIR]",
-)
+@cache_option
 @click.option(
     "--no-cache", is_flag=True, help="Use and keep no results of other runs, and no verdicts of `torchlint verify`."
 )

@@ -22,6 +22,7 @@ _COMMANDS = {
     "audit": "torchlint.cli.audit",
     "baseline": "torchlint.cli.baseline",
     "check": "torchlint.cli.check",
+    "clean": "torchlint.cli.clean",
     "completion": "torchlint.cli.completion",
     "diverge": "torchlint.cli.diverge",
     "operators": "torchlint.cli.operators",

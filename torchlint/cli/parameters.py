@@ -46,6 +46,18 @@ def _split(_context: click.Context, parameter: click.Parameter, values: Sequence
     return words
 
 
+def cache_option(command: Any) -> Any:  # noqa: ANN401 - as click's own decorators
+    """`--cache-dir`, and the variable that stands for it."""
+    option = click.option(
+        "--cache-dir",
+        type=click.Path(file_okay=False, path_type=Path),
+        envvar="TORCHLINT_CACHE_DIR",
+        metavar="DIR",
+        help="Where results of checks are kept  [default: .torchlint_cache at each root, or TORCHLINT_CACHE_DIR]",
+    )
+    return option(command)
+
+
 def wants_colour(stream: IO[str] | None = None) -> bool:
     """Colour goes to terminals; NO_COLOR forbids it and FORCE_COLOR asks for it anywhere."""
     if os.environ.get("NO_COLOR"):

@@ -216,6 +216,7 @@ class ProjectRun:
             contents=self.context.sources,
             read=self.context.read,
             load_facts=process_state_of(self.context).facts,
+            kept_answers=self._keeper,
         )
 
     def _notes(self, project: Project) -> list[Note]:

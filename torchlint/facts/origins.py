@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -118,11 +119,17 @@ def called_as(symbol: str) -> set[str]:
 
 
 def _given(facts: FileFacts, symbol: str, argument: Argument, path: Path) -> Iterator[Definition | None]:
-    named = called_as(symbol)
-    for site in facts.symbols.calls:
-        if not named.isdisjoint(map(plain, symbols_called(facts, site.node.func, site.scope))):
-            given = argument_of(site.node, argument.name, argument.place)
-            if given is not None:
-                yield Definition(given, site.scope, path)
-            else:
-                yield None  # it is left out, or hidden
+    calls = facts.cached(_calls_beyond)
+    for number in sorted({number for name in called_as(symbol) for number in calls.get(name, ())}):
+        site = facts.symbols.calls[number]
+        given = argument_of(site.node, argument.name, argument.place)
+        yield None if given is None else Definition(given, site.scope, path)  # None: it is left out, or hidden
+
+
+def _calls_beyond(facts: FileFacts) -> dict[str, list[int]]:
+    """The calls of what other files define, by its name and their place in the file."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for number, site in enumerate(facts.symbols.calls):
+        for symbol in symbols_called(facts, site.node.func, site.scope):
+            found[plain(symbol)].append(number)
+    return dict(found)

@@ -17,7 +17,7 @@ def same_constant(one: object, other: object) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
-class Values(msgspec.Struct, frozen=True):
+class Values(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The constants an expression may be. `complete` is False when it may be something else besides."""
 
     constants: tuple[Constant, ...] = ()

@@ -9,14 +9,16 @@ from __future__ import annotations
 import functools
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 from torchlint.diagnostics import Location, Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.tracker import Analysis, follow
 from torchlint.facts.flow.values import ELSEWHERE, Exit, Written
+from torchlint.project.answers import Interview, name_of
 from torchlint.project.entrances import are_all_seen, entrances, paths_in_sight
 
 if TYPE_CHECKING:
@@ -30,8 +32,7 @@ _KEPT = 64
 Followed = TypeVar("Followed", bound=Analysis)
 
 
-@dataclass(frozen=True, slots=True)
-class FarSink:
+class FarSink(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What another file makes of a value."""
 
     what: str
@@ -46,12 +47,20 @@ class FarSink:
         return (*self.trace, Related(self.location, text))
 
 
+class _Hop(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What one file makes of a value that comes to it."""
+
+    sink: FarSink | None
+    exits: tuple[Exit, ...]
+
+
 class Flows:
     """Follows values from file to file; a file is mostly read once, however many values come there."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
         self.read = functools.lru_cache(_KEPT)(project.load_facts)
+        self.interview = Interview(self.read, project.kept_answers)
         self._users: dict[str, set[str]] = defaultdict(set)
         """The files that name a function or class, by calls and by bases; or a module, by imports."""
         for path, summary in project.summaries.items():
@@ -75,17 +84,18 @@ class Flows:
             seen.add(exit_)
             for path in self._paths_behind(exit_):
                 entered += 1
-                facts = self.read(path) if entered <= _MOST else None
-                if facts is None:
+                hop = self._hop(path, exit_, analysis) if entered <= _MOST else None
+                if hop is None:
                     continue
-                own = analysis(facts)
-                # A helper that hands back what it gets gives others what they gave it.
-                flow = follow(own, *entrances(facts, exit_, own.sanitizes, (ELSEWHERE,)))
-                if flow.sink is not None:
-                    trace = tuple(Related(facts.locate(node), text) for node, text in flow.trace)
-                    return FarSink(flow.sink.what, path, facts.locate(flow.sink.node), trace)
-                waiting += flow.exits
+                if hop.sink is not None:
+                    return hop.sink
+                waiting += hop.exits
         return None
+
+    def _hop(self, path: str, exit_: Exit, analysis: Callable[[FileFacts], Analysis]) -> _Hop | None:
+        name = name_of(analysis)
+        question = None if name is None else ("hop", name, exit_)
+        return self.interview.answer(path, question, _Hop, lambda facts: _hop_in(facts, exit_, analysis(facts)))
 
     def contained(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Followed]) -> list[Followed] | None:
         """What follows a value beyond the exits, file by file; None where it gets to a sink, or out of sight."""
@@ -117,3 +127,12 @@ class Flows:
             others = [path for path in self._project.summaries if not is_test(path)]
             return self._project.texts.naming(exit_.port.name.rpartition("::")[2], others)
         return sorted(self._users[exit_.symbol] - {home})
+
+
+def _hop_in(facts: FileFacts, exit_: Exit, own: Analysis) -> _Hop:
+    # A helper that hands back what it gets gives others what they gave it.
+    flow = follow(own, *entrances(facts, exit_, own.sanitizes, (ELSEWHERE,)))
+    if flow.sink is None:
+        return _Hop(None, tuple(flow.exits))
+    trace = tuple(Related(facts.locate(node), text) for node, text in flow.trace)
+    return _Hop(FarSink(flow.sink.what, facts.path, facts.locate(flow.sink.node), trace), ())

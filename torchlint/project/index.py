@@ -23,6 +23,7 @@ from torchlint.facts.environment import EnvironmentWrite, environment_outside_py
 from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
 from torchlint.facts.summary import FileSummary
+from torchlint.project.answers import KeptAnswers
 from torchlint.project.arguments import GivenArguments
 from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
@@ -83,6 +84,8 @@ class Project:
     """The whole facts of one file: for the few questions that no summary answers."""
     is_alone: bool = False
     """It is one file, and nothing that lies beside it counts."""
+    kept_answers: KeptAnswers | None = None
+    """What files answered in earlier runs."""
     outside: Outside = field(default_factory=Outside)
     program: Program | None = None
     """The one program that counts, for a project seen by it alone."""

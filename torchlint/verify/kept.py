@@ -17,12 +17,14 @@ import msgspec
 from torchlint.catalogue import load_catalogue
 from torchlint.config import Overrides, load_settings
 from torchlint.diagnostics import Diagnostic, Report
+from torchlint.engine.cache.folders import CACHE, VERDICTS
+from torchlint.engine.cache.store import make_folder
 from torchlint.project.roots import find_root
 from torchlint.verify.data import Result, Verification
 from torchlint.verify.judging import fingerprint
 from torchlint.verify.targets import Planner
 
-FOLDER = Path(".torchlint_cache") / "verdicts"
+FOLDER = Path(CACHE) / VERDICTS
 _NEVER_KEPT = frozenset({"SKIPPED"})
 
 
@@ -69,10 +71,7 @@ def remember(found: Verification) -> None:
 
 def _write(result: Result, kept: Kept) -> None:
     folder = _root(Path(result.finding.location.path).absolute().parent) / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    ignored = folder.parent / ".gitignore"
-    if not ignored.exists():
-        ignored.write_text("*\n", encoding="utf-8")
+    make_folder(folder)
     target = folder / f"{result.finding.fingerprint}.json"
     beside = target.with_suffix(f".{os.getpid()}")
     beside.write_bytes(msgspec.json.encode(kept))

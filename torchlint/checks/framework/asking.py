@@ -6,6 +6,8 @@ import ast
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from torchlint.catalogue.registry import Spelling
 from torchlint.checks.framework.conditions import Answer, holds, meets
 from torchlint.checks.framework.drafts import Asked, AskedCallee, AskedTensor, GivenByCalls, OperatorUse
@@ -24,13 +26,20 @@ from torchlint.project.index import Project
 from torchlint.project.origins import origins_answered
 
 
+class _Shape(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Of a tensor: its elements, and how many dimensions it may have."""
+
+    elements: str | None
+    dimensions: Ranks
+
+
 def is_given(path: str, asked: Asked | AskedTensor | AskedCallee, project: Project) -> bool:
     """Whether calls of the project, or a configuration, give what makes an operator vary."""
     if isinstance(asked, AskedCallee):
         return (asked.tensor is None or is_given(path, asked.tensor, project)) and bool(_makers(asked, project))
     if isinstance(asked, AskedTensor):
-        tensors = origins_answered(project, asked.sources, functools.partial(_tensor, asked))
-        met = [one is not None and asked.is_met_by(*one) for one in tensors]
+        tensors = origins_answered(project, asked.sources, functools.partial(_tensor, bool(asked.elements)), _Shape)
+        met = [one is not None and asked.is_met_by(one.elements, one.dimensions) for one in tensors]
         return any(met) if asked.or_more else all(met)
     source = asked.source
     given: Sequence[Argument]
@@ -48,7 +57,7 @@ def is_given(path: str, asked: Asked | AskedTensor | AskedCallee, project: Proje
 
 def constants_of(origin: Origin, project: Project) -> Iterator[Values | None]:
     """The constants that a value of another file may be; None for what is not seen."""
-    return origins_answered(project, [origin], _constants)
+    return origins_answered(project, [origin], _constants, Values)
 
 
 def handed_over(uses: Iterable[OperatorUse], project: Project) -> Iterator[Related]:
@@ -61,7 +70,7 @@ def handed_over(uses: Iterable[OperatorUse], project: Project) -> Iterator[Relat
 def _makers(asked: AskedCallee, project: Project) -> list[Location]:
     """Where the function, or the instance, is written that a call of what is handed over runs."""
     _, spelling = project.catalogue.spellings[asked.spelling][0]
-    found = origins_answered(project, [asked.source], functools.partial(_maker, spelling))
+    found = origins_answered(project, [asked.source], functools.partial(_maker, spelling), Location)
     return [place for place in found if place is not None]
 
 
@@ -78,13 +87,14 @@ def _maker(spelling: Spelling, facts: FileFacts, end: End) -> list[Location | Or
     return [facts.locate(end.node)]
 
 
-def _tensor(asked: AskedTensor, facts: FileFacts, end: End) -> list[tuple[str | None, Ranks] | Origin | None]:
+def _tensor(has_elements: bool, facts: FileFacts, end: End) -> list[_Shape | Origin | None]:  # noqa: FBT001
     """The elements of a tensor and its dimensions; where they are asked alone, the tensors that have as many."""
-    if not isinstance(end, Definition) or not asked.elements:
+    if not isinstance(end, Definition) or not has_elements:
         found = dimensions_of_end(facts, end)
         numbers = frozenset(one for one in found if isinstance(one, int))
-        return [*(one for one in found if isinstance(one, Origin)), *([(None, numbers)] if numbers else [])] or [None]
-    shape = None if end.parts else (element_of(facts, end.node, end.scope), ranks_of(facts, end.node, end.scope))
+        shapes = [_Shape(None, numbers)] if numbers else []
+        return [*(one for one in found if isinstance(one, Origin)), *shapes] or [None]
+    shape = None if end.parts else _Shape(element_of(facts, end.node, end.scope), ranks_of(facts, end.node, end.scope))
     return [beyond(facts, end) or shape]
 
 

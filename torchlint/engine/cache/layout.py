@@ -6,22 +6,25 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
 from torchlint.engine.cache import store
 from torchlint.engine.cache.checksums import KnownFile, checksum
-from torchlint.engine.project_context import Job
 
 Body = Callable[[], bytes | None]
 """Gives what was encoded; None where the file that holds it is damaged."""
-Told = TypeVar("Told")
+
+
+Asked = tuple[str, bytes]
+"""A file, and what it was asked: `CHECK`, `SUMMARY`, or the question of a judge."""
+CHECK, SUMMARY = b"check", b"summary"
+_MOST_ANSWERS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class KeptResult:
-    """One result; in `consulted` the bits of the other files that it consulted are set."""
+class Kept:
+    """What a file said; in `consulted` the bits of the other files that it consulted are set."""
 
     consulted: int
     body: Body
@@ -33,16 +36,17 @@ class Known:
 
     surroundings: bytes = b""
     files: Mapping[str, KnownFile] = field(default_factory=dict)
-    results: dict[Job, KeptResult] = field(default_factory=dict)
+    said: dict[Asked, Kept] = field(default_factory=dict)
+    """What was used last stands last."""
     reports: dict[bytes, Body] = field(default_factory=dict)
     """By what they hang on, the newest first."""
 
 
 class _Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Where the result of a file lies; the file is one of the paths, and `consulted` one of the sets."""
+    """Where what a file said lies; the file is one of the paths, and `consulted` one of the sets."""
 
     path: int
-    is_summary: bool
+    asked: bytes
     consulted: int
     place: store.Place
 
@@ -65,16 +69,14 @@ def read_known(file: Path) -> Known:
     head = stored.head
     sets = [int.from_bytes(one, "little") for one in head.sets]
     try:
-        results = {
-            Job(head.paths[one.path], one.is_summary): KeptResult(
-                sets[one.consulted], functools.partial(stored.body, one.place)
-            )
+        said = {
+            (head.paths[one.path], one.asked): Kept(sets[one.consulted], functools.partial(stored.body, one.place))
             for one in head.entries
         }
     except IndexError:
         return Known()
     reports: dict[bytes, Body] = {key: functools.partial(stored.body, place) for key, place in head.reports}
-    return Known(head.surroundings, head.files, results, reports)
+    return Known(head.surroundings, head.files, said, reports)
 
 
 def write_known(file: Path, known: Known, paths: Sequence[str]) -> None:
@@ -83,8 +85,8 @@ def write_known(file: Path, known: Known, paths: Sequence[str]) -> None:
     bodies = _Bodies()
     sets: dict[int, int] = {}
     entries = [
-        _Entry(numbers[job.path], job.summary_only, sets.setdefault(kept.consulted, len(sets)), place)
-        for job, kept in known.results.items()
+        _Entry(numbers[path], asked, sets.setdefault(kept.consulted, len(sets)), place)
+        for (path, asked), kept in list(known.said.items())[-_MOST_ANSWERS:]
         if (place := bodies.add(kept.body())) is not None
     ]
     reports = [(key, place) for key, body in known.reports.items() if (place := bodies.add(body())) is not None]
@@ -108,19 +110,3 @@ class _Bodies:
         self.all.append(body)
         self._end += len(body)
         return place
-
-
-def encoded(told: object) -> bytes | None:
-    """None for what no file can hold: an integer of more than 64 bits, half of a surrogate pair, a very deep tree."""
-    try:
-        return msgspec.msgpack.encode(told)
-    except (OverflowError, UnicodeError, RecursionError):
-        return None
-
-
-def decoded(body: bytes | None, kind: type[Told]) -> Told | None:
-    """None for what is no such thing."""
-    try:
-        return None if body is None else msgspec.msgpack.decode(body, type=kind)
-    except (msgspec.MsgspecError, RecursionError):
-        return None

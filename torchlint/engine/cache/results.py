@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from torchlint.encoding import decoded, encoded
 from torchlint.engine.cache.build import build
 from torchlint.engine.cache.checksums import Checksums, checksum
-from torchlint.engine.cache.layout import KeptResult, Known, decoded, encoded, read_known, write_known
+from torchlint.engine.cache.folders import folder_of
+from torchlint.engine.cache.layout import CHECK, SUMMARY, Asked, Kept, Known, read_known, write_known
 from torchlint.engine.hearing import Hearing
 from torchlint.engine.project_context import Job
 from torchlint.project.outside import Outside
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from torchlint.engine.process_state import ProcessState
     from torchlint.engine.project_context import ProjectContext
 
-FOLDER = ".torchlint_cache"
-_RESULTS = "check"
 _MOST_COMPARED = 24
 """Files that changed: of more, all that consulted them are read again."""
 _MOST_REPORTS = 8
@@ -66,9 +66,7 @@ class ResultCache:
         own = [path.read_bytes() for path in settings.extensions.files()]
         told = (build(), _encoded(settings), shown_path(context.root, ""), [checksum(data).hex() for data in own])
         name = f"{checksum(repr(told)).hex()[:16]}.bin"
-        if self.directory is None:
-            return context.root / FOLDER / _RESULTS / name
-        return self.directory / f"{context.root.name}-{checksum(str(context.root)).hex()[:12]}" / name
+        return folder_of(context.root, self.directory) / name
 
 
 def _encoded(settings: object) -> bytes:
@@ -83,7 +81,7 @@ class Keeper:
         self._checksums = Checksums(context, known.files)
         self._numbers = {path: number for number, path in enumerate(context.paths)}
         self._is_new = False
-        self._results: dict[Job, KeptResult] | None = None
+        self._said: dict[Asked, Kept] | None = None
 
     def report(self, files: Sequence[str]) -> Hearing | None:
         """What an earlier run had to say about these files of the project."""
@@ -109,10 +107,9 @@ class Keeper:
         """The jobs whose results hold."""
         from torchlint.engine.analysis import FileResult  # noqa: PLC0415 - a report is told without
 
-        results = self._holding()
         for job in jobs:
-            kept = results.get(Job(job.path)) or results.get(job)
-            result = None if kept is None else decoded(kept.body(), FileResult)
+            body = self.answer(job.path, CHECK) or (self.answer(job.path, SUMMARY) if job.summary_only else None)
+            result = decoded(body, FileResult)
             if result is not None:
                 yield job, result
 
@@ -121,16 +118,32 @@ class Keeper:
         paths = (result.path, *result.consulted)
         body = None if result.internal_errors or not self._numbers.keys() >= set(paths) else encoded(result)
         if body is not None:
-            self._holding()[job] = KeptResult(self._bits(result.consulted), lambda: body)
+            self._keep((job.path, SUMMARY if job.summary_only else CHECK), result.consulted, body)
             self._checksums.set_exports(result.path, result.exports)
-            self._is_new = True
+
+    def answer(self, path: str, question: bytes) -> bytes | None:
+        """What an earlier run was answered by a file."""
+        said = self._holding()
+        kept = said.pop((path, question), None)
+        if kept is None:
+            return None
+        said[path, question] = kept
+        return kept.body()
+
+    def keep_answer(self, path: str, question: bytes, answer: bytes) -> None:
+        """Keep what a file answered in this run."""
+        self._keep((path, question), self._state.modules.consulted_by(path), answer)
+
+    def _keep(self, asked: Asked, consulted: Iterable[str], body: bytes) -> None:
+        self._holding()[asked] = Kept(self._bits(consulted), lambda: body)
+        self._is_new = True
 
     def save(self) -> None:
         """Put on disk what this run found out, and forget what no longer holds."""
-        settled, results = self._checksums.settled(), self._holding()
+        settled, said = self._checksums.settled(), self._holding()
         unsettled = self._bits(path for path in self._numbers if path not in settled)
-        self._known.results = {
-            job: kept for job, kept in results.items() if job.path in settled and not kept.consulted & unsettled
+        self._known.said = {
+            asked: kept for asked, kept in said.items() if asked[0] in settled and not kept.consulted & unsettled
         }
         if len(settled) < len(self._checksums.files):
             self._known.reports.clear()
@@ -138,9 +151,9 @@ class Keeper:
         if self._is_new and self._file is not None:
             write_known(self._file, self._known, self._context.paths)
 
-    def _holding(self) -> dict[Job, KeptResult]:
-        """The results that hold."""
-        if self._results is None:
+    def _holding(self) -> dict[Asked, Kept]:
+        """What still holds of what files said."""
+        if self._said is None:
             surroundings = self._surroundings()
             files, known = self._checksums.files, self._known
             changed = {
@@ -149,12 +162,12 @@ class Keeper:
                 if path not in known.files or known.files[path].checksum != files[path].checksum
             }
             shown = self._bits(changed if len(changed) > _MOST_COMPARED else filter(self._shows_more, changed))
-            results = known.results if known.surroundings == surroundings else {}
-            self._results = {
-                job: kept for job, kept in results.items() if job.path not in changed and not kept.consulted & shown
+            said = known.said if known.surroundings == surroundings else {}
+            self._said = {
+                asked: kept for asked, kept in said.items() if asked[0] not in changed and not kept.consulted & shown
             }
             self._known.surroundings = surroundings
-        return self._results
+        return self._said
 
     def _shows_more(self, path: str) -> bool:
         """Whether a file that changed shows something else to other files than it did."""

@@ -6,6 +6,8 @@ import contextlib
 import os
 import struct
 import tempfile
+import time
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar
@@ -21,6 +23,8 @@ _MOST_FILES = 8
 _LARGEST = 512 * 1024 * 1024
 """Bytes of one file."""
 _IGNORED = "*\n"
+_ABANDONED = 3600
+"""Seconds: no run writes for so long."""
 
 Head = TypeVar("Head")
 
@@ -38,6 +42,7 @@ class Stored(Generic[Head]):
 
     def __init__(self, file: BinaryIO, head: Head, begin: int) -> None:
         self._file, self.head, self._begin = file, head, begin
+        weakref.finalize(self, file.close)
 
     def body(self, place: Place) -> bytes | None:
         """None where the file is damaged."""
@@ -73,19 +78,22 @@ def write(path: Path, head: object, bodies: Sequence[bytes]) -> None:
         return
     prefix = _PREFIX.pack(_MAGIC, xxhash.xxh3_128_digest(data), len(data))
     with contextlib.suppress(OSError, ValueError):  # a folder that cannot be written in, a full disk
-        _make(path.parent)
+        make_folder(path.parent)
         _replace(path, [prefix, data, *bodies])
-        for old in sorted(path.parent.glob("*.bin"), key=_age, reverse=True)[_MOST_FILES:]:
+        for old in sorted(path.parent.glob("*.bin"), key=_written, reverse=True)[_MOST_FILES:]:
             old.unlink()
+        for left in path.parent.glob("*.tmp"):  # of a process that was killed
+            if _written(left) < time.time() - _ABANDONED:
+                left.unlink()
 
 
-def _make(folder: Path) -> None:
-    """Make the folder, and tell git and backups that they need not look."""
+def make_folder(folder: Path) -> None:
+    """Make a folder inside of the cache, which git does not see. Raises OSError."""
     if folder.is_dir():
         return
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     ignored = folder.parent / ".gitignore"
-    if folder.parent.name.startswith(".") and not ignored.exists():
+    if not ignored.exists():
         ignored.write_text(_IGNORED, encoding="utf-8")
 
 
@@ -101,7 +109,7 @@ def _replace(path: Path, parts: Sequence[bytes]) -> None:
         raise
 
 
-def _age(path: Path) -> float:
+def _written(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except OSError:

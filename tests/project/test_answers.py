@@ -1,0 +1,65 @@
+"""What files answer to judges is kept under names that plain data can have."""
+
+from __future__ import annotations
+
+import ast
+import functools
+
+from torchlint.facts.origins import Argument
+from torchlint.facts.values import Values
+from torchlint.project.answers import Interview, name_of
+
+
+class _Kept:
+    def __init__(self) -> None:
+        self.answers: dict[tuple[str, bytes], bytes] = {}
+
+    def answer(self, path: str, question: bytes) -> bytes | None:
+        return self.answers.get((path, question))
+
+    def keep_answer(self, path: str, question: bytes, answer: bytes) -> None:
+        self.answers[path, question] = answer
+
+
+def test_what_is_named() -> None:
+    whole = f"{__name__}._Kept"
+    assert name_of(_Kept) == (whole,)
+    assert name_of(functools.partial(_Kept, 1, words=("a",))) == (whole, 1, ("words", ("a",)))
+    assert name_of(functools.partial(_Kept, Argument("seed", 0))) == (whole, Argument("seed", 0))
+    assert name_of(lambda: None) is None
+    assert name_of(_Kept().answer) is None
+    assert name_of(functools.partial(_Kept, ast.Constant(1))) is None
+    assert name_of(functools.partial(_Kept, shown=ast.Constant(1))) is None
+    assert name_of(functools.partial(_Kept, (1, ast.Constant(1)))) is None
+
+
+def test_a_file_is_asked_once() -> None:
+    asked = []
+    kept = _Kept()
+    interview = Interview(lambda _: "facts", kept)  # type: ignore[arg-type,return-value]
+
+    def ask(facts: object) -> Values:
+        asked.append(facts)
+        return Values((1, "a", None), complete=True)
+
+    for _ in range(2):
+        assert interview.answer("a.py", ("constants", 1), Values, ask) == Values((1, "a", None), complete=True)
+    assert asked == ["facts"]
+    interview.answer("a.py", ("constants", 2), Values, ask)
+    interview.answer("b.py", ("constants", 1), Values, ask)
+    interview.answer("b.py", None, Values, ask)
+    assert len(asked) == 4
+    kept.answers = dict.fromkeys(kept.answers, b"\xc1")
+    assert interview.answer("a.py", ("constants", 1), Values, ask) == Values((1, "a", None), complete=True)
+    assert len(asked) == 5
+
+
+def test_an_answer_that_no_file_can_hold_is_given_all_the_same() -> None:
+    interview = Interview(lambda _: "facts", _Kept())  # type: ignore[arg-type,return-value]
+    for _ in range(2):
+        assert interview.answer("a.py", "what", Values, lambda _: Values((1 << 80,))) == Values((1 << 80,))
+
+
+def test_a_file_that_cannot_be_read_says_nothing() -> None:
+    interview = Interview(lambda _: None, _Kept())
+    assert interview.answer("a.py", "what", Values, lambda _: Values()) is None

@@ -1,0 +1,31 @@
+"""Plain data as bytes (MessagePack), for what is kept between runs."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+Told = TypeVar("Told")
+
+
+def encoded(told: object) -> bytes | None:
+    r"""None for what no file can hold: an integer of more than 64 bits, half of a surrogate pair, a very deep tree.
+
+    >>> encoded((1, "seed"))
+    b'\x92\x01\xa4seed'
+    >>> encoded(2**64) is None
+    True
+    """
+    try:
+        return msgspec.msgpack.encode(told)
+    except (OverflowError, UnicodeError, RecursionError):
+        return None
+
+
+def decoded(body: bytes | None, kind: type[Told]) -> Told | None:
+    """None for what is no such thing."""
+    try:
+        return None if body is None else msgspec.msgpack.decode(body, type=kind)
+    except (msgspec.MsgspecError, RecursionError):
+        return None

@@ -1,0 +1,70 @@
+"""What single files answer to judges, kept from run to run: most of these questions need the whole tree of a file."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import msgspec
+
+from torchlint.encoding import decoded, encoded
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+Answer = TypeVar("Answer")
+_PLAIN = (str, int, msgspec.Struct, type(None))
+
+
+class KeptAnswers(Protocol):
+    """The answers of earlier runs that still hold."""
+
+    def answer(self, path: str, question: bytes) -> bytes | None: ...
+
+    def keep_answer(self, path: str, question: bytes, answer: bytes) -> None: ...
+
+
+class Interview:
+    """Asks files, and remembers what they answer; `read` gives the whole facts of one."""
+
+    def __init__(self, read: Callable[[str], FileFacts | None], kept: KeptAnswers | None) -> None:
+        self._read, self._kept = read, kept
+
+    def answer(
+        self, path: str, question: object | None, kind: type[Answer], ask: Callable[[FileFacts], Answer]
+    ) -> Answer | None:
+        """What `ask` says of a file, plain data of a kind; None for a file that cannot be read.
+
+        The question is plain data that tells what is asked; without one nothing is remembered.
+        """
+        key = None if question is None or self._kept is None else encoded(question)
+        if key is None or self._kept is None:
+            facts = self._read(path)
+            return None if facts is None else ask(facts)
+        known = decoded(self._kept.answer(path, key), kind)
+        if known is not None:
+            return known
+        facts = self._read(path)
+        found = None if facts is None else ask(facts)
+        body = None if found is None else encoded(found)
+        if body is not None:
+            self._kept.keep_answer(path, key, body)
+        return found
+
+
+def name_of(asked: Callable[..., object]) -> tuple[object, ...] | None:
+    """A name for what is asked: a function or a class, or a partial one that is given plain data; None for others.
+
+    >>> name_of(name_of)
+    ('torchlint.project.answers.name_of',)
+    """
+    if isinstance(asked, functools.partial):
+        inner, given = name_of(asked.func), (*asked.args, *sorted(asked.keywords.items()))
+        return (*inner, *given) if inner is not None and all(map(_is_plain, given)) else None
+    name = getattr(asked, "__qualname__", "<")
+    return None if "<" in name or hasattr(asked, "__self__") else (f"{asked.__module__}.{name}",)
+
+
+def _is_plain(given: object) -> bool:
+    return all(map(_is_plain, given)) if isinstance(given, tuple | frozenset) else isinstance(given, _PLAIN)
