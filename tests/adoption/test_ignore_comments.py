@@ -23,7 +23,7 @@ def test_over_all_fixtures_it_converges_and_adds_comments_alone(project: Project
     folder = project.root / "fixtures"
     shutil.copytree(FIXTURES, folder)
     before = contents(folder)
-    done = run_torchlint("check", *EVERYTHING, "--add-ignore=QQ", cwd=project.root)
+    done = run_torchlint("check", *EVERYTHING, "--no-cache", "--add-ignore=QQ", cwd=project.root)
     assert "error" not in done.stderr
     left = re.findall(r"^note: (\S+).*: (TL\d{3}): no line of its statement", done.stderr, re.MULTILINE)
     assert left == [("fixtures/notebooks/course.ipynb:cell", "TL211")], "a magic keeps its value"
@@ -33,7 +33,7 @@ def test_over_all_fixtures_it_converges_and_adds_comments_alone(project: Project
     for name, text in after.items():
         for old, new in zip(before[name].split("\n"), text.split("\n"), strict=True):
             assert old in (ADDED.sub("", new), MERGED.sub("", new)) or MERGED.sub("", old) == MERGED.sub("", new), name
-    again = run_torchlint("check", *EVERYTHING, "--add-ignore=QQ", cwd=project.root)
+    again = run_torchlint("check", *EVERYTHING, "--no-cache", "--add-ignore=QQ", cwd=project.root)
     assert (again.returncode, again.stdout) == (done.returncode, done.stdout)
     assert contents(folder) == after
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -46,7 +45,7 @@ def test_a_link_is_not_followed(checked: Path, tmp_path_factory: pytest.TempPath
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     cache = checked / ".torchlint_cache"
     cache.rename(elsewhere / "cache")
-    os.symlink(elsewhere / "cache", cache)
+    cache.symlink_to(elsewhere / "cache")
     assert main(["clean"]) == 0
     assert list((elsewhere / "cache" / "check").glob("*.bin"))
 

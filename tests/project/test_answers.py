@@ -10,6 +10,10 @@ from torchlint.facts.values import Values
 from torchlint.project.answers import Interview, name_of
 
 
+def asked(*_: object, **__: object) -> None:
+    """A question."""
+
+
 class _Kept:
     def __init__(self) -> None:
         self.answers: dict[tuple[str, bytes], bytes] = {}
@@ -22,36 +26,36 @@ class _Kept:
 
 
 def test_what_is_named() -> None:
-    whole = f"{__name__}._Kept"
-    assert name_of(_Kept) == (whole,)
-    assert name_of(functools.partial(_Kept, 1, words=("a",))) == (whole, 1, ("words", ("a",)))
-    assert name_of(functools.partial(_Kept, Argument("seed", 0))) == (whole, Argument("seed", 0))
+    whole = f"{__name__}.asked"
+    assert name_of(asked) == (whole,)
+    assert name_of(functools.partial(asked, 1, words=("a",))) == (whole, 1, ("words", ("a",)))
+    assert name_of(functools.partial(asked, Argument("seed", 0))) == (whole, Argument("seed", 0))
     assert name_of(lambda: None) is None
     assert name_of(_Kept().answer) is None
-    assert name_of(functools.partial(_Kept, ast.Constant(1))) is None
-    assert name_of(functools.partial(_Kept, shown=ast.Constant(1))) is None
-    assert name_of(functools.partial(_Kept, (1, ast.Constant(1)))) is None
+    assert name_of(functools.partial(asked, ast.Constant(1))) is None
+    assert name_of(functools.partial(asked, shown=ast.Constant(1))) is None
+    assert name_of(functools.partial(asked, (1, ast.Constant(1)))) is None
 
 
 def test_a_file_is_asked_once() -> None:
-    asked = []
+    seen = []
     kept = _Kept()
     interview = Interview(lambda _: "facts", kept)  # type: ignore[arg-type,return-value]
 
     def ask(facts: object) -> Values:
-        asked.append(facts)
+        seen.append(facts)
         return Values((1, "a", None), complete=True)
 
     for _ in range(2):
         assert interview.answer("a.py", ("constants", 1), Values, ask) == Values((1, "a", None), complete=True)
-    assert asked == ["facts"]
+    assert seen == ["facts"]
     interview.answer("a.py", ("constants", 2), Values, ask)
     interview.answer("b.py", ("constants", 1), Values, ask)
     interview.answer("b.py", None, Values, ask)
-    assert len(asked) == 4
+    assert len(seen) == 4
     kept.answers = dict.fromkeys(kept.answers, b"\xc1")
     assert interview.answer("a.py", ("constants", 1), Values, ask) == Values((1, "a", None), complete=True)
-    assert len(asked) == 5
+    assert len(seen) == 5
 
 
 def test_an_answer_that_no_file_can_hold_is_given_all_the_same() -> None:

@@ -223,7 +223,8 @@ def test_values_that_no_file_can_hold(value: str, tmp_path: Path) -> None:
     folder = write(tmp_path / "project")
     (folder / "data/listing.py").write_text(
         f"import torch\nLIMIT = {value}\n\ndef first(limit={value}):\n    if limit == {value}:\n"
-        f"        torch.manual_seed(LIMIT)\n    return rows(limit={value})\n\ndef rows(limit):\n    return first({value})\n"
+        f"        torch.manual_seed(LIMIT)\n    return rows(limit={value})\n\n"
+        f"def rows(limit):\n    return first({value})\n"
     )
     for _ in range(3):
         assert answer(folder, on_disk()) == answer(folder, None)
