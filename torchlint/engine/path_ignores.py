@@ -8,10 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from torchlint.catalogue import Catalogue
-from torchlint.checks.framework.drafts import Draft
 from torchlint.config import Settings
 from torchlint.diagnostics import Diagnostic, Location
-from torchlint.engine.judgement import diagnostic_of
 
 _CODE = "TL002"
 
@@ -53,7 +51,7 @@ def unused_ignores(settings: Settings, catalogue: Catalogue, paths: Iterable[str
         return []
     patterns = [pattern for pattern, _ in settings.per_file_ignores]
     idle = [pattern for pattern in patterns if not any(_matches(pattern, path) for path in every)]
-    return [diagnostic_of(_draft(config, pattern), catalogue) for pattern in idle]
+    return [_told(config, pattern, catalogue) for pattern in idle]
 
 
 def _matches(pattern: str, path: str) -> bool:
@@ -63,14 +61,17 @@ def _matches(pattern: str, path: str) -> bool:
     return fnmatch.fnmatchcase(path, pattern.removeprefix("./").removeprefix("/"))
 
 
-def _draft(config: Path, pattern: str) -> Draft:
+def _told(config: Path, pattern: str, catalogue: Catalogue) -> Diagnostic:
     """At the line of the configuration file that names the pattern."""
+    from torchlint.checks.framework.drafts import Draft  # noqa: PLC0415 - few configurations need it
+    from torchlint.engine.judgement import diagnostic_of  # noqa: PLC0415 - likewise
+
     lines = config.read_text(encoding="utf-8", errors="replace").split("\n")
     line = next((number for number, text in enumerate(lines, 1) if pattern in text and "[" in text), 1)
     text = lines[line - 1]
     column = text.find(pattern) + 1 or 1
     shown = os.path.relpath(config).replace(os.sep, "/")
-    return Draft(
+    draft = Draft(
         code=_CODE,
         check="engine",
         path=config.name,
@@ -82,3 +83,4 @@ def _draft(config: Path, pattern: str) -> Draft:
         severity=None,
         confidence=None,
     )
+    return diagnostic_of(draft, catalogue)

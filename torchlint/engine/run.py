@@ -17,7 +17,6 @@ from torchlint.catalogue import load_catalogue
 from torchlint.catalogue.versions import TorchTarget
 from torchlint.config import Overrides, Settings, load_settings, misspelt
 from torchlint.diagnostics import Note, Report
-from torchlint.engine.isolated import IsolatedRun
 from torchlint.engine.narrowing import Narrowing
 from torchlint.engine.projects import Execution, ProjectRun
 from torchlint.errors import TorchlintError
@@ -28,6 +27,7 @@ from torchlint.source.exclusion import covers_any_part
 
 if TYPE_CHECKING:
     from torchlint.engine.cache.results import ResultCache
+    from torchlint.engine.isolated import IsolatedRun
 
 Progress = Callable[[int, int], None]
 """Called with the number of files done and the number of all files."""
@@ -224,9 +224,13 @@ def project_runs(
             options.progress(done, total)
 
     for settings, files in selection.groups:
+        kind: type[ProjectRun | IsolatedRun] = ProjectRun
+        if _are_alone(settings):
+            from torchlint.engine.isolated import IsolatedRun  # noqa: PLC0415 - few checks ask for it
+
+            kind = IsolatedRun
         catalogue = load_catalogue(settings.extensions)
         is_whole = settings.root.resolve() in selection.whole
-        kind = IsolatedRun if _are_alone(settings) else ProjectRun
         yield kind(
             settings,
             catalogue,

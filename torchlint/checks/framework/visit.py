@@ -82,7 +82,7 @@ class Visit:
             read = [one.value if isinstance(one, ast.Expr) else one for one in ast.parse(text).body]
         except (SyntaxError, ValueError):
             return None
-        return text if [ast.dump(one) for one in read] == [ast.dump(node)] else None
+        return text if [*map(_shape, read)] == [_shape(node)] else None
 
     def callee(self) -> str | None:
         """The full name of what the call at hand calls, when it can be nothing else."""
@@ -105,3 +105,8 @@ class Visit:
         if given is not None:
             return self.value(given)
         return Values() if may_be_hidden(self.call, position) else None
+
+
+def _shape(node: ast.AST) -> str:
+    """A tree in words; what is assigned to reads as what is read."""
+    return ast.dump(node).replace("ctx=Store()", "ctx=Load()")
