@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from torchlint.api import CheckOptions, check_paths
@@ -30,7 +30,7 @@ def with_broken_check(monkeypatch: pytest.MonkeyPatch, name: str, **changes: obj
     original = registration.all_checks()
 
     def changed() -> tuple[Check, ...]:
-        return tuple(dataclasses.replace(c, **changes) if c.name == name else c for c in original)  # type: ignore[arg-type]
+        return tuple(msgspec.structs.replace(c, **changes) if c.name == name else c for c in original)  # type: ignore[arg-type]
 
     monkeypatch.setattr(analysis, "all_checks", changed)
 

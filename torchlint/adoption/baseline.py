@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +31,7 @@ class Row(msgspec.Struct, frozen=True):
     line: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, order=True):
     """A known finding; its path counts from the root, with `/`."""
 
     path: str
@@ -42,8 +40,7 @@ class Entry:
     fingerprint: str
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(msgspec.Struct, frozen=True):
     """The known findings of one root."""
 
     path: Path

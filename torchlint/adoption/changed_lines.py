@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
+
+import msgspec
 
 from torchlint.adoption.repository import Repository, repository_top
 from torchlint.diagnostics import Diagnostic, Location
@@ -21,8 +22,7 @@ _LONG = 2_000
 """Lines between the first and the last change; beyond, lines that recur often are no longer matched one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedLines:
+class ChangedLines(msgspec.Struct, frozen=True):
     """Of one file, counted over all cells of a notebook."""
 
     lines: frozenset[int]

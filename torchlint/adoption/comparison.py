@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -15,8 +14,7 @@ from torchlint.diagnostics import Diagnostic
 from torchlint.fingerprints import fingerprints, path_from
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True):
     """What a run looked at: entries about other files and other rules are left as they are."""
 
     root: Path
@@ -32,8 +30,7 @@ class Scope:
         return not (self.root / path).exists()
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(msgspec.Struct, frozen=True):
     """The outcome."""
 
     known: frozenset[str]

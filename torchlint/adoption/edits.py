@@ -7,7 +7,8 @@ import json
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from torchlint.errors import UnreadableSource
 from torchlint.source.decoding import decode_python
@@ -18,8 +19,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _MARK = codecs.BOM_UTF8
 
 
-@dataclass(frozen=True, slots=True)
-class Insertion:
+class Insertion(msgspec.Struct, frozen=True):
     """Text for a line of a source, as the checks count lines and columns."""
 
     line: int

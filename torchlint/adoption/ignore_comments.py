@@ -8,7 +8,8 @@ import io
 import tokenize
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torchlint.adoption.edits import Insertion, inserted
 from torchlint.diagnostics import Diagnostic
@@ -26,8 +27,7 @@ _UNREAD = "a file that does not parse cannot take a comment: use `per-file-ignor
 _NO_LINE = "no line of its statement can take a comment: use `per-file-ignores` in the configuration"
 
 
-@dataclass(frozen=True, slots=True)
-class Commented:
+class Commented(msgspec.Struct, frozen=True):
     """A file with its new comments."""
 
     data: bytes

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.errors import ConfigError
 
@@ -23,8 +24,7 @@ _HARMLESS = ("--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", 
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_EXTERNAL_DIFF")
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(msgspec.Struct, frozen=True):
     """One working tree and the commit to compare with."""
 
     top: Path

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 Minor = tuple[int, int]
 """A minor release such as (2, 6)."""
@@ -29,8 +30,7 @@ def format_minor(minor: Minor) -> str:
     return f"{minor[0]}.{minor[1]}"
 
 
-@dataclass(frozen=True, slots=True)
-class VersionRange:
+class VersionRange(msgspec.Struct, frozen=True):
     """The minor releases from `since` (inclusive) to `before` (exclusive); None is open."""
 
     since: Minor | None = None
@@ -93,8 +93,7 @@ def nearest_release(specifier: str, releases: Sequence[Minor]) -> Minor | None:
     return releases[0] if admitted_releases(specifier, tuple(older)) else None
 
 
-@dataclass(frozen=True, slots=True)
-class TorchTarget:
+class TorchTarget(msgspec.Struct, frozen=True):
     """The torch releases a project admits, oldest first, and where that is said."""
 
     releases: tuple[Minor, ...]

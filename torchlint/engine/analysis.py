@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 from msgspec.structs import replace
@@ -36,8 +35,7 @@ PYTHON_2 = "python_2"
 """The message about files for Python 2, which are told of together (engine/outcomes.py)."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysisContext:
+class AnalysisContext(msgspec.Struct, frozen=True):
     """What every file of a root is analysed with."""
 
     catalogue: Catalogue

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from torchlint.catalogue.versions import TorchTarget
 from torchlint.diagnostics import Diagnostic, InternalError, Note, Skipped
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(msgspec.Struct):
     """The findings of a run, and what happened to the others."""
 
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    open: list[Diagnostic] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = msgspec.field(default_factory=list)
+    open: list[Diagnostic] = msgspec.field(default_factory=list)
     """Points that rules leave open."""
-    internal_errors: list[InternalError] = field(default_factory=list)
+    internal_errors: list[InternalError] = msgspec.field(default_factory=list)
     suppressed: int = 0
     fixed: int = 0
     """Under `--assume deterministic`: findings that the mode would end."""
@@ -34,15 +34,14 @@ class Outcome:
         return total
 
 
-@dataclass(frozen=True, slots=True)
-class Hearing:
+class Hearing(msgspec.Struct, frozen=True):
     """All that files of one project say, before anything is left out."""
 
     outcome: Outcome
     notes: tuple[Note | Skipped, ...] = ()
     paths: frozenset[str] = frozenset()
     """The files that were checked, from the root of the settings."""
-    targets: Mapping[str, TorchTarget] = field(default_factory=dict)
+    targets: Mapping[str, TorchTarget] = msgspec.field(default_factory=dict)
     """The torch that they were judged for, by the file as shown to the user."""
     programs: tuple[str, ...] = ()
     """The files that start programs, as shown to the user, where any of the files trains."""

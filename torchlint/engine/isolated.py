@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from torchlint.catalogue import Catalogue
 from torchlint.config import Settings
@@ -52,8 +53,7 @@ class IsolatedRun:
         return reported(hearings, self.settings, catalogue, narrowing)
 
 
-@dataclass(frozen=True, slots=True)
-class _Alone:
+class _Alone(msgspec.Struct, frozen=True):
     """What a worker process needs to hear one file; plain data, so that it travels."""
 
     settings: Settings

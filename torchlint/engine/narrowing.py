@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from torchlint.adoption.baseline import Baseline
 from torchlint.adoption.changed_lines import Changes
@@ -15,8 +16,7 @@ from torchlint.diagnostics import Diagnostic, Note
 from torchlint.fingerprints import fingerprints
 
 
-@dataclass(frozen=True, slots=True)
-class Narrowed:
+class Narrowed(msgspec.Struct, frozen=True):
     """What is left, and what became of the rest."""
 
     diagnostics: tuple[Diagnostic, ...]
@@ -25,8 +25,7 @@ class Narrowed:
     unchanged: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Narrowing:
+class Narrowing(msgspec.Struct, frozen=True):
     """Nothing is left out where neither is given."""
 
     baseline: Baseline | None = None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+import msgspec
 
 from torchlint.source.text import LARGEST_NOTEBOOK, is_notebook
 from torchlint.source.written_files import WrittenFile, written_files
 
 
-@dataclass(frozen=True, slots=True)
-class NotebookFile:
+class NotebookFile(msgspec.Struct, frozen=True):
     """A file that exists once its notebook has run."""
 
     notebook: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torchlint.checks.framework.registration import Check, Triggers
 from torchlint.facts.callees import names_called
@@ -14,8 +15,7 @@ from torchlint.facts.full_names import public_name
 from torchlint.facts.scopes import CallSite, Site
 
 
-@dataclass(frozen=True, slots=True)
-class Prefilter:
+class Prefilter(msgspec.Struct, frozen=True):
     """The triggers of all checks of a run in one table, built once. The numbers are places in `checks`."""
 
     checks: tuple[Check, ...]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.catalogue import Catalogue
 from torchlint.config import Settings
@@ -18,16 +19,14 @@ if TYPE_CHECKING:
     from torchlint.engine.analysis import FileResult
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(msgspec.Struct, frozen=True):
     """One file to read: to check it, or (`summary_only`) for what its project asks about it."""
 
     path: str
     summary_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectContext:
+class ProjectContext(msgspec.Struct, frozen=True):
     """What a worker process needs to do a job; plain data, so that it travels."""
 
     root: Path

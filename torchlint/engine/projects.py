@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from torchlint.catalogue import Catalogue
 from torchlint.config import Settings
@@ -35,8 +36,7 @@ _MOST_FILES = 50_000
 """Above this, program-wide facts cost more than they tell."""
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
+class Execution(msgspec.Struct, frozen=True):
     """Who does the work: in how many processes (None: as many as there are cores), and who hears of each file done."""
 
     jobs: int | None = None
@@ -113,7 +113,7 @@ class ProjectRun:
         results = self.results(self.files)
         project = self.project(results)
         hearing = self.heard(results, project)
-        hearing = dataclasses.replace(hearing, notes=(*hearing.notes, *self._read_beside()))
+        hearing = replace(hearing, notes=(*hearing.notes, *self._read_beside()))
         if self._keeper is not None:
             self._keeper.keep_report(self.files, hearing, project.outside)
             self._keeper.save()

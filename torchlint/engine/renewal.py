@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from torchlint.adoption.baseline import Baseline, baseline_path, entries_for, refuse_shared
 from torchlint.adoption.comparison import Scope, compare
@@ -14,8 +15,7 @@ from torchlint.engine.run import RunOptions, project_runs, select_files
 from torchlint.fingerprints import path_from
 
 
-@dataclass(frozen=True, slots=True)
-class Renewal:
+class Renewal(msgspec.Struct, frozen=True):
     """The baseline of one root as it is to be, and what that changes."""
 
     baseline: Baseline
@@ -23,8 +23,7 @@ class Renewal:
     dropped: int
 
 
-@dataclass(frozen=True, slots=True)
-class Renewals:
+class Renewals(msgspec.Struct, frozen=True):
     """Of a whole run; nothing is written where a check broke."""
 
     renewed: tuple[Renewal, ...]

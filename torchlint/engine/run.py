@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import os
 from collections import Counter, defaultdict
@@ -10,6 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from torchlint.adoption.baseline import Baseline, baseline_of, refuse_shared
 from torchlint.adoption.changed_lines import Changes
@@ -53,8 +55,7 @@ class RunOptions:
     """What earlier runs know; None keeps nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(msgspec.Struct, frozen=True):
     """A root of a run: its settings, and how many of its files are judged for which torch."""
 
     settings: Settings
@@ -63,8 +64,7 @@ class Root:
     """On what looks like a configuration of it and is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(msgspec.Struct, frozen=True):
     """The files of a run by root, and what was said while finding them."""
 
     groups: tuple[tuple[Settings, tuple[Path, ...]], ...]
@@ -268,7 +268,7 @@ def _with_baselines(selection: Selection, options: RunOptions) -> tuple[Selectio
     if errors and not groups:
         raise errors[0]
     refuse_shared([baseline.path for baseline in baselines if baseline])
-    return dataclasses.replace(selection, groups=tuple(groups), errors=tuple(errors)), baselines
+    return replace(selection, groups=tuple(groups), errors=tuple(errors)), baselines
 
 
 def _baseline(settings: Settings, options: RunOptions) -> Baseline | None:

@@ -8,8 +8,9 @@ import functools
 import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tree import children, last_word
@@ -45,8 +46,7 @@ _DYNAMIC = frozenset({"exec", "eval", "__import__"})
 _MOVING = _DYNAMIC | {"to"}
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceWords:
+class DeviceWords(msgspec.Struct, frozen=True):
     """The registry's words, ready to be looked for."""
 
     inside: tuple[tuple[str, str], ...]

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from torchlint.catalogue.load import load_values
 from torchlint.facts.classes import attribute_values, inherited_method, is_module_class, method_of, own_class
@@ -52,8 +54,7 @@ class Way(enum.Enum):
     """It hands the function to something that runs it: a process, a thread, a pool, `map`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """A function of the file that runs, and what it is given."""
 
     function: Scope

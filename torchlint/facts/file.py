@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
+
+import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.errors import OverBudget
@@ -32,8 +34,7 @@ MAIN = "<main>"
 """The symbol of the code under the main guard: it runs only when the file is the program."""
 
 
-@dataclass(slots=True)
-class FileFacts:
+class FileFacts(msgspec.Struct):
     """The facts of one file. `path` identifies it inside its project; `source.path` is what users see."""
 
     path: str
@@ -43,7 +44,7 @@ class FileFacts:
     resolver: Resolver = field(init=False)
     names: Callable[[ast.expr, int], Names] = field(init=False)
     """What an expression that is read in a scope may stand for. Nothing is asked as often."""
-    answers: dict[object, object] = field(default_factory=dict)
+    answers: dict[object, object] = msgspec.field(default_factory=dict)
     """To questions that are worked out once (see `cached`, and facts/memoizing.py)."""
     spent: int = 0
 

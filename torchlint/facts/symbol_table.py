@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+
+import msgspec
 
 from torchlint.facts.scopes import (
     Assignment,
@@ -14,20 +15,19 @@ from torchlint.facts.scopes import (
 )
 
 
-@dataclass(slots=True)
-class SymbolTable:
+class SymbolTable(msgspec.Struct):
     """What one pass over a tree found, in source order."""
 
     scopes: list[Scope]
-    calls: list[CallSite] = field(default_factory=list)
-    assignments: list[Assignment] = field(default_factory=list)
-    imports: list[tuple[ImportTarget, int]] = field(default_factory=list)
+    calls: list[CallSite] = msgspec.field(default_factory=list)
+    assignments: list[Assignment] = msgspec.field(default_factory=list)
+    imports: list[tuple[ImportTarget, int]] = msgspec.field(default_factory=list)
     """Every import with the scope it stands in."""
-    parents: dict[ast.stmt, ast.stmt | None] = field(default_factory=dict)
+    parents: dict[ast.stmt, ast.stmt | None] = msgspec.field(default_factory=dict)
     """The statement each statement stands in."""
-    scope_of: dict[ast.stmt, int] = field(default_factory=dict)
+    scope_of: dict[ast.stmt, int] = msgspec.field(default_factory=dict)
     """The scope each statement stands in."""
-    assign_sites: list[AssignSite] = field(default_factory=list)
+    assign_sites: list[AssignSite] = msgspec.field(default_factory=list)
 
 
 def shrink(symbols: SymbolTable) -> None:

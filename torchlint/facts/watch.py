@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.catalogue.load import load_models, measured_packages
 from torchlint.catalogue.programs import DrawEntry
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from torchlint.catalogue.programs import Loading, ModeSwitch, ProcessStarters
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(msgspec.Struct, frozen=True):
     """What the catalogue asks a summary to look for."""
 
     switches: dict[str, ModeSwitch]

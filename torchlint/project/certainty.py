@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.control.conditions import decisions
@@ -26,8 +27,7 @@ _HARDWARE = ("is_available", "device_count", "has_cuda", "is_initialized")
 """In tests of the machine: on another one the code may do without."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTest:
+class OpenTest(msgspec.Struct, frozen=True):
     """A test that decides whether a call runs, and whose answer the code does not tell."""
 
     text: str

@@ -6,9 +6,10 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.options.configurations import Configuration, ConfiguredValue
@@ -31,8 +32,7 @@ _BOOLEAN = "tag:yaml.org,2002:bool"
 _NULL = "tag:yaml.org,2002:null"
 
 
-@dataclass(frozen=True, slots=True)
-class ConfiguredSeed:
+class ConfiguredSeed(msgspec.Struct, frozen=True):
     """A seed that a configuration sets, and where."""
 
     keys: Keys

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from torchlint.facts.randomness.environments import EnvironmentCall, EnvironmentPart
 from torchlint.facts.summary import FileSummary
@@ -16,8 +17,7 @@ _SPACE_SEEDING = {EnvironmentPart.SPACE_SEEDED, EnvironmentPart.MAY_BE_SEEDED}
 _ENVIRONMENT_CLASSES = frozenset({"gym.Env", "gymnasium.Env", "gym.core.Env", "gymnasium.core.Env"})
 
 
-@dataclass(frozen=True, slots=True)
-class Environments:
+class Environments(msgspec.Struct, frozen=True):
     """`made` and `sampled` are in order of path and line."""
 
     made: tuple[EnvironmentCall, ...]

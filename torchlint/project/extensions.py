@@ -10,8 +10,9 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from torchlint.project.outside import Outside
 from torchlint.source.cuda import Addition, Function, bindings, functions
@@ -22,8 +23,7 @@ _LARGEST = 1_000_000
 _MOST_FILES = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(msgspec.Struct, frozen=True):
     """Where a function that Python calls adds floats atomically; `path` is inside the project."""
 
     path: str

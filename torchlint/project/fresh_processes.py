@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 from msgspec.structs import replace
 
 from torchlint.facts.call_edges import Edge
@@ -18,8 +18,7 @@ _REPLACED = "random"
 """The generator that Python seeds anew in a worker process."""
 
 
-@dataclass(frozen=True, slots=True)
-class FreshProcess:
+class FreshProcess(msgspec.Struct, frozen=True):
     """A process that trains: the call that starts it, and the first draws from what its program seeds elsewhere."""
 
     path: str
@@ -50,8 +49,7 @@ def _randomness_of(program: Program, edge: Edge, project: Project) -> Randomness
     return project.randomness_of(Program(path, entry, reached, frozenset(file for file, _ in reached)))
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerDraw:
+class WorkerDraw(msgspec.Struct, frozen=True):
     """A draw from Python's `random` in worker processes, which seed it anew, and the call that runs it there."""
 
     path: str

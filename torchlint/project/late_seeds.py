@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.control.order import Moment
@@ -21,8 +22,7 @@ _STAYING = ("model", "split", "rows")
 """What is made once, so that a later seed does not decide it."""
 
 
-@dataclass(frozen=True, slots=True)
-class LateSeed:
+class LateSeed(msgspec.Struct, frozen=True):
     """The program's first seeding of a generator, at `place`, and what was drawn before it."""
 
     place: Place
@@ -30,8 +30,7 @@ class LateSeed:
     draw: Draw
 
 
-@dataclass(frozen=True, slots=True)
-class _Event:
+class _Event(msgspec.Struct, frozen=True):
     """A statement of one function that seeds, or that draws what stays."""
 
     moment: Moment

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.accelerators import GPUS
 from torchlint.facts.calls import called_at, function_named
@@ -25,8 +26,7 @@ _DEPTH = 4
 """Functions that hand a parameter on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unmet:
+class Unmet(msgspec.Struct, frozen=True):
     """What keeps something from running by default."""
 
     option: str

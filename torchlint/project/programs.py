@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Argument, Edge
@@ -15,8 +16,7 @@ from torchlint.project.call_graph import CallGraph, Symbol
 from torchlint.project.trainings import training_in
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Program:
+class Program(msgspec.Struct, frozen=True, eq=False):
     """One way to start something: compared by identity, since there is one object for each."""
 
     path: str
@@ -25,8 +25,7 @@ class Program:
     files: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class ModeVerdict:
+class ModeVerdict(msgspec.Struct, frozen=True):
     """The mode that a file runs under, and the call and program that decided it."""
 
     mode: Mode

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+import msgspec
 from msgspec.structs import replace
 
 from torchlint.facts.data_loading.workers import Where
@@ -30,16 +30,14 @@ _DEPTH = 4
 """Functions of other files followed one after another."""
 
 
-@dataclass(frozen=True, slots=True)
-class SavedDraw:
+class SavedDraw(msgspec.Struct, frozen=True):
     """A draw that decides what `saved` writes."""
 
     draw: Draw
     saved: Saved
 
 
-@dataclass(frozen=True, slots=True)
-class Randomness:
+class Randomness(msgspec.Struct, frozen=True):
     """`draws` holds the first draw from each generator."""
 
     draws: tuple[Draw, ...]

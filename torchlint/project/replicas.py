@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.training.replicas import SharedDraw
@@ -13,8 +14,7 @@ from torchlint.project.call_graph import CallGraph, Symbol
 _MADE_AND_RUN = ("__init__", "forward")
 
 
-@dataclass(frozen=True, slots=True)
-class Replicas:
+class Replicas(msgspec.Struct, frozen=True):
     """`draw`: the first draw in a `forward` from a generator that the threads share."""
 
     draw: SharedDraw | None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 _CHANGED = re.compile(rb"^[ \t]*\"?[ \t]*(?:\w+\.)?path\.(?:append|insert|extend)\((?P<arguments>[^\n]*)", re.MULTILINE)
 """Whatever `sys` is imported as. In a notebook a line of code begins with a quotation mark."""
@@ -22,8 +23,7 @@ _FARTHEST = 2
 """How many folders above a file are taken for those it adds by `dirname(dirname(__file__))` and the like."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class AddedFolder:
+class AddedFolder(msgspec.Struct, frozen=True, order=True):
     """A folder that a file in `by` adds."""
 
     folder: str
@@ -34,8 +34,7 @@ class AddedFolder:
         return _is_in(importer, self.by) or _is_in(importer, self.folder)
 
 
-@dataclass(frozen=True, slots=True)
-class Folders:
+class Folders(msgspec.Struct, frozen=True):
     """What sources say of where Python looks for modules."""
 
     scripts: frozenset[str]

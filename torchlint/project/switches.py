@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import EllipsisType
+
+import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.modes import Mode
@@ -15,8 +16,7 @@ from torchlint.project.programs import Program
 _LITERALS = {"True": True, "False": False}
 
 
-@dataclass(frozen=True, slots=True)
-class OnDemand:
+class OnDemand(msgspec.Struct, frozen=True):
     """An option that turns something, and where it does."""
 
     option: str

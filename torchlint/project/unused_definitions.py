@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.dynamic_imports import IMPORTING
 from torchlint.facts.entries import is_test
@@ -32,8 +33,7 @@ _TELLING = _LOOKING_UP | _OF_MODULES | _LISTING | _OF_ANY_OWNER
 _DEFINITIONS = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(msgspec.Struct, frozen=True):
     """A statement of a module: what it defines, and all words that it may name another by."""
 
     name: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 _ATOMIC = re.compile(
     r"\b(?P<name>atomicAdd(?:_block|_system)?|gpuAtomicAdd\w*|unsafeAtomicAdd)\s*\(\s*(?P<target>[^,;]+),(?P<value>[^;]*)"
@@ -24,16 +25,14 @@ _BINDING = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
+class Addition(msgspec.Struct, frozen=True):
     """A float that is added atomically; the line counts from 1."""
 
     line: int
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(msgspec.Struct, frozen=True):
     """A function that is defined, with every word of its body: among them those that it calls."""
 
     name: str

@@ -10,8 +10,9 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from torchlint.config import BASELINE_FILE
 from torchlint.diagnostics import Skipped
@@ -68,8 +69,7 @@ _INSTALLING = re.compile("|".join(map(fnmatch.translate, ("*.sh", "*.bash", "*.z
 """Scripts, which may install what a project needs; a script alone makes no folder a project."""
 
 
-@dataclass(frozen=True, slots=True)
-class Discovery:
+class Discovery(msgspec.Struct, frozen=True):
     """The files to check, sorted, each real file once."""
 
     files: tuple[Path, ...]
@@ -78,8 +78,7 @@ class Discovery:
     """Folders that cannot be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectFiles:
+class ProjectFiles(msgspec.Struct, frozen=True):
     """The files of a project that tell facts, each tuple sorted."""
 
     sources: tuple[Path, ...]
@@ -90,8 +89,7 @@ class ProjectFiles:
     """There were more files than the limit; what was found is not the whole project."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Folder:
+class _Folder(msgspec.Struct, frozen=True):
     """One folder to enter: its absolute path, its path as shown, and where it really lies."""
 
     full: str
@@ -100,19 +98,18 @@ class _Folder:
     ignores: Ignores
 
 
-@dataclass(slots=True)
-class _Walk:
+class _Walk(msgspec.Struct):
     """One discovery in progress."""
 
     exclude: Exclude
     respect_gitignore: bool
-    found: dict[str, str] = field(default_factory=dict)
+    found: dict[str, str] = msgspec.field(default_factory=dict)
     """Real path to the path as shown."""
-    named: dict[str, str] = field(default_factory=dict)
+    named: dict[str, str] = msgspec.field(default_factory=dict)
     """The same for files the user named: they keep that name."""
-    entered: set[str] = field(default_factory=set)
-    links: list[_Folder] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
+    entered: set[str] = msgspec.field(default_factory=set)
+    links: list[_Folder] = msgspec.field(default_factory=list)
+    skipped: list[Skipped] = msgspec.field(default_factory=list)
 
 
 def discover(

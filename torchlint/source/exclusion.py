@@ -9,9 +9,10 @@ import fnmatch
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec, PathSpec, Pattern
@@ -30,8 +31,7 @@ ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 """What lies in a virtual environment, whatever its name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exclude:
+class Exclude(msgspec.Struct, frozen=True):
     """Patterns as ruff reads them: without `/` for any part of a path, with `/` from the project's root."""
 
     root: str
@@ -79,8 +79,7 @@ def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
-@dataclass(frozen=True, slots=True)
-class Ignores:
+class Ignores(msgspec.Struct, frozen=True):
     """The .gitignore files that speak about a folder, the nearest last."""
 
     specs: tuple[tuple[str, PathSpec[Pattern], PathSpec[Pattern]], ...] = ()

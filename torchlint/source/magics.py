@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from torchlint.source.syntax import parses
 from torchlint.source.text import EnvironmentSetting
@@ -40,16 +41,14 @@ _EXPORT = re.compile(r"(?:^|[;&|])\s*export\s+(?P<rest>[^;&|]*(?:\"[^\"]*\"|'[^'
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|]*)")
 
 
-@dataclass(frozen=True, slots=True)
-class PlainCell:
+class PlainCell(msgspec.Struct, frozen=True):
     """A cell with its magics replaced, as many lines as before. Settings count lines from the cell's first."""
 
     text: str
     environment: tuple[EnvironmentSetting, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(msgspec.Struct, frozen=True):
     """What is still open at the end of a line."""
 
     quote: str = ""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.source.decoding import normalised, position_at
@@ -18,8 +20,7 @@ _PYTHON_NAMES = frozenset({"python", "python2", "python3", "ipython", "ipython2"
 _OTHER_KERNELS = ("ir", "julia", "rust", "javascript", "bash", "xcpp", "scala", "sos", "octave", "matlab")
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """A code cell."""
 
     index: int
@@ -28,8 +29,7 @@ class Cell:
     execution_count: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
+class _Reading(msgspec.Struct, frozen=True):
     """One cell made ready to join. Problems and settings count lines from the cell's first."""
 
     text: str

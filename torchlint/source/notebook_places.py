@@ -6,8 +6,9 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from torchlint.errors import UnreadableSource
 from torchlint.source.decoding import normalised
@@ -26,8 +27,7 @@ class _Text(str):
     start: int
 
 
-@dataclass(frozen=True, slots=True)
-class NotebookPlaces:
+class NotebookPlaces(msgspec.Struct, frozen=True):
     """Where the characters of each cell stand in the file."""
 
     _cells: Mapping[int, tuple[tuple[int, ...], ...]]

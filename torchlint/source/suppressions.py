@@ -6,7 +6,6 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -59,8 +58,7 @@ class Directive(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.kind in ("noqa", "file-noqa")
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
+class Malformed(msgspec.Struct, frozen=True):
     """A comment that was meant as a directive and silences nothing."""
 
     message: str
@@ -69,8 +67,7 @@ class Malformed:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Suppressions:
+class Suppressions(msgspec.Struct, frozen=True):
     """All ignore comments of a source, in order."""
 
     directives: tuple[Directive, ...] = ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import bisect
 import functools
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.errors import SkippedSource, UnreadableSource
@@ -15,8 +16,7 @@ LARGEST_NOTEBOOK = 128 * 1024 * 1024
 """Bytes of a notebook with all its pictures: beyond, reading the JSON would cost gigabytes of memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class CellSpan:
+class CellSpan(msgspec.Struct, frozen=True):
     """Where one code cell of a notebook lies in the joined text."""
 
     index: int
@@ -28,8 +28,7 @@ class CellSpan:
     """Columns taken off each line, as IPython does with a cell that is indented as a whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """A cell that does not parse; its lines are blank in the joined text."""
 
     reason: str
@@ -37,8 +36,7 @@ class Problem:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentSetting:
+class EnvironmentSetting(msgspec.Struct, frozen=True):
     """A variable that a notebook sets by magic rather than by Python."""
 
     name: str
@@ -48,8 +46,7 @@ class EnvironmentSetting:
     """False for `!export` and shell cells: these reach only a child shell, never the notebook's interpreter."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """One file as the checks see it. `lines` are `text` split at newlines, the only line ends left in it."""
 
     path: str

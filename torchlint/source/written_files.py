@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+import msgspec
 
 from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.source.notebook import Cell, code_cells
@@ -18,8 +19,7 @@ _HOMES = ("/content/", "/kaggle/working/")
 """Where notebooks run on Colab and Kaggle: a path below is one beside the notebook."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenFile:
+class WrittenFile(msgspec.Struct, frozen=True):
     """A file as the notebook leaves it when its cells run in order."""
 
     path: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import agreed, only_value
@@ -30,16 +31,14 @@ _TYPES = {
 _DEFAULT_TYPE = "float32"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """A device and an element type; None for one that is not known."""
 
     device: str | None
     element: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Computed:
+class Computed(msgspec.Struct, frozen=True):
     """The last rounding operator, and where it ran."""
 
     operator: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.tree import targets_of
@@ -13,8 +14,7 @@ ENVIRON = "os.environ"
 SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(msgspec.Struct, frozen=True):
     """One write of a variable; `value` is None when it is not a literal."""
 
     name: str

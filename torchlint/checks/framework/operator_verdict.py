@@ -6,8 +6,8 @@ Judged for the target torch, the project's devices and the mode of the file's pr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+import msgspec
 from msgspec.structs import replace
 
 from torchlint.catalogue.libraries import Library
@@ -29,14 +29,12 @@ _MODE_RULE = "TL210"
 """The rule whose fix is to turn the determinism mode on."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Use:
+class _Use(msgspec.Struct, frozen=True):
     operator: Operator
     holds: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Behaviour:
+class _Behaviour(msgspec.Struct, frozen=True):
     """What an operator does on one device, for one release, under the file's mode."""
 
     use: _Use

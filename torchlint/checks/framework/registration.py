@@ -11,8 +11,9 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 import torchlint.checks
 from torchlint.diagnostics import Confidence, Fix, Related, Severity
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
     from torchlint.source.text import EnvironmentSetting
 
 
-@dataclass(frozen=True, slots=True)
-class Triggers:
+class Triggers(msgspec.Struct, frozen=True):
     """Which nodes of a file a check is shown.
 
     `calls`, `assigned` and `imports` are full names; `assigned_under` are prefixes of full names; `methods` are
@@ -51,8 +51,7 @@ class Triggers:
     sites: Callable[[FileFacts], Iterable[Site | CallSite]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """What a check answers with: a node and the words that fill the rule's message.
 
     `message` names the variant of the rule's message. Left-out severity and confidence are the rule's own. `operators`
@@ -65,7 +64,7 @@ class Finding:
 
     code: str
     node: ast.stmt | ast.expr | ast.arg
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = msgspec.field(default_factory=dict)
     message: str = "default"
     severity: Severity | None = None
     confidence: Confidence | None = None
@@ -80,12 +79,11 @@ class Finding:
     origins: tuple[Origin, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SettingFinding:
+class SettingFinding(msgspec.Struct, frozen=True):
     """What a check says of a variable that a notebook sets by magic, where there is no syntax tree to point into."""
 
     code: str
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = msgspec.field(default_factory=dict)
     message: str = "default"
 
 
@@ -94,8 +92,7 @@ Find = Callable[["Visit"], Iterator[Finding]]
 Judge = Callable[["Draft", "Project"], "Draft | None"]
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(msgspec.Struct, frozen=True):
     """A registered check. `codes` are the rules it can report; `judge` has the last word, with the whole project.
 
     `triggers` may depend on the catalogue and on the selected rules. What `is_open` are no findings but points that
@@ -111,13 +108,12 @@ class Check:
     is_open: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramFinding:
+class ProgramFinding(msgspec.Struct, frozen=True):
     """What a check of programs answers with: it stands in the file that starts the program."""
 
     code: str
     place: Place
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = msgspec.field(default_factory=dict)
     message: str = "default"
     severity: Severity | None = None
     confidence: Confidence | None = None
@@ -128,8 +124,7 @@ class ProgramFinding:
 FindInProgram = Callable[["Program", "Project"], Iterator[ProgramFinding]]
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramCheck:
+class ProgramCheck(msgspec.Struct, frozen=True):
     """A check that looks at no code but at what a whole program does."""
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.values import Kind
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 _NOWHERE = ast.Pass()
 
 
-@dataclass(slots=True)
-class Visit:
+class Visit(msgspec.Struct):
     """The node of a file that a check is shown.
 
     `node` is what the facts know; how it is written is asked of LibCST, of the one statement it stands in.

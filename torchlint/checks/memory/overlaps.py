@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import enum
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.control.conditions import managers_around
@@ -45,8 +46,7 @@ class _Reach(enum.Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class OverlappingWrite:
+class OverlappingWrite(msgspec.Struct, frozen=True):
     """`how` is the variant of the message: `raises`, `default` or `shared`."""
 
     view: SharedView

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Iterator
 
@@ -64,7 +63,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     if found is not None:
         symbol = visit.facts.symbol_of(visit.site)
         values = {**found.values, "spelling": spelling_of(visit), "symbol": symbol}
-        yield dataclasses.replace(found, values=values, operators=_USES)
+        yield replace(found, values=values, operators=_USES)
 
 
 @check(codes=(CODE,), triggers=Triggers(calls=MAKERS | TYPED), judge=judge_operators, is_open=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 from msgspec.structs import replace
 
 from torchlint.catalogue import Catalogue
@@ -102,8 +102,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         yield Finding(code, visit.node, values, operators=tuple(uses), related=told)
 
 
-@dataclass(frozen=True, slots=True)
-class _Unknown:
+class _Unknown(msgspec.Struct, frozen=True):
     """What decides whether a call varies: an argument, and where its value comes from, here or in other files."""
 
     argument: str = ""

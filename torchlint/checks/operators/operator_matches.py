@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec.structs import replace
 
 from torchlint.catalogue.registry import Operator, Spelling
 from torchlint.catalogue.values import Kind
@@ -41,8 +41,7 @@ PRODUCT = "__matmul__"
 """The method that `@` calls."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """One entry that a use reaches. `certain` is False when the name may stand for something else besides.
 
     `is_choice`: an instance of one of several known classes is called, or with what a parameter usually is.

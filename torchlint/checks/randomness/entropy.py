@@ -6,7 +6,8 @@ import ast
 import enum
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.load import load_generators
@@ -25,8 +26,7 @@ _CHOICE = re.compile(r"seed|determin|random", re.IGNORECASE)
 _NAMED = re.compile(r"\w+ := ")
 
 
-@dataclass(frozen=True, slots=True)
-class Entropy:
+class Entropy(msgspec.Struct, frozen=True):
     """What differs in every run; `generator` is the one that a seed is drawn from, as in the registry."""
 
     source: str
@@ -51,8 +51,7 @@ def is_asked_for(facts: FileFacts, node: ast.stmt | ast.expr) -> bool:
     return any(_CHOICE.search(_NAMED.sub("", ast.unparse(test))) for test in tests_around(facts, node))
 
 
-@dataclass(frozen=True, slots=True)
-class Seeds:
+class Seeds(msgspec.Struct, frozen=True):
     """Asks where a seed comes from, through arithmetic, `int()` and what keeps it."""
 
     catalogue: Catalogue

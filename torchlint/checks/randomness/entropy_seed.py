@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator, Sequence
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from torchlint.catalogue.load import load_generators
 from torchlint.checks.framework.drafts import Draft
@@ -128,7 +127,7 @@ def _told(sources: Sequence[Entropy], *, is_choice: bool) -> tuple[str, dict[str
     """The message about the first source, and the words that fill it."""
     if not sources:
         return "default", {}
-    values = {key: str(value) for key, value in dataclasses.asdict(sources[0]).items()}
+    values = {key: str(value) for key, value in asdict(sources[0]).items()}
     return "drawn" if sources[0].generator else "choice" if is_choice else "default", values
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.checks.randomness.remarks import remarks_in
 from torchlint.facts.classes import forward_of
@@ -41,8 +42,7 @@ _PURPOSE_NAME = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reseed:
+class Reseed(msgspec.Struct, frozen=True):
     """A seeding call and what runs it again: `forward`, `__getitem__` or a loop."""
 
     site: CallSite

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.control.order import dominates
 
@@ -15,8 +16,7 @@ BENCHMARK = "torch.backends.cudnn.benchmark"
 DETERMINISTIC = "torch.backends.cudnn.deterministic"
 
 
-@dataclass(frozen=True, slots=True)
-class FlagWrite:
+class FlagWrite(msgspec.Struct, frozen=True):
     """One assignment to a flag; `value` is None when it is no literal."""
 
     name: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torchlint.checks.framework.operator_verdict import mode_fix
 from torchlint.checks.framework.registration import ProgramFinding, program_check
@@ -31,8 +32,7 @@ _MOST_NAMED = 2
 """Programs like the one that a finding is about, in its message."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
+class _Case(msgspec.Struct, frozen=True):
     """A program that trains with the mode off: what seeds torch for it, if anything, and what it is to be told."""
 
     program: Program

@@ -7,8 +7,9 @@ scaler in parameters and attributes whose type the file does not tell.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.checks.training.grad_scalers import is_known_scaler, is_no_scaler
 from torchlint.facts.control.conditions import conditions_on, mutually_exclusive
@@ -31,8 +32,7 @@ _PRECISION = ("amp", "16", "scaler", "half", "mixed", "precision", "float32", "f
 _ENDLESS = frozenset({"math.inf", "numpy.inf", "torch.inf", "builtins.float()"})
 
 
-@dataclass(frozen=True, slots=True)
-class ScaledClip:
+class ScaledClip(msgspec.Struct, frozen=True):
     """A clip of gradients that are still multiplied by the scale."""
 
     clip: ast.Call
@@ -61,8 +61,7 @@ def scaled_clips(facts: FileFacts) -> dict[int, ScaledClip]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Function:
+class _Function(msgspec.Struct, frozen=True):
     """The calls of one function, or of the module's own code, in source order."""
 
     facts: FileFacts

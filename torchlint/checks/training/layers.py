@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.classes import bases_of
 from torchlint.facts.control.blocks import blocks_of
@@ -35,8 +36,7 @@ _BIAS_POSITION = {
 BIASED = frozenset(_BIAS_POSITION)
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(msgspec.Struct, frozen=True):
     """A layer that is made here. `name` is its class in full."""
 
     name: str
@@ -48,8 +48,7 @@ class Layer:
         return self.name in NORMS
 
 
-@dataclass(frozen=True, slots=True)
-class RedundantBias:
+class RedundantBias(msgspec.Struct, frozen=True):
     """A layer whose bias the norm behind it takes away again."""
 
     layer: Layer

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
@@ -62,8 +63,7 @@ _TRIAL = re.compile(r"dummy|example|trac|profil|bench|check|demo|export|flops|co
 _DEPTH = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(msgspec.Struct, frozen=True):
     """A model gets weights, and `call` uses what it computes."""
 
     model: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
@@ -36,7 +35,7 @@ class _Training(Analysis):
         while isinstance(outer, ast.Tuple | ast.List | ast.keyword):
             outer = self.facts.index.parents[outer]
         if isinstance(outer, ast.Call) and starter_of(self.facts, outer, self.facts.index.scope_of(outer)):
-            return self.passes(dataclasses.replace(value, label=_STARTED))
+            return self.passes(replace(value, label=_STARTED))
         return self.passes(value)
 
     def _asked(self, value: Value, above: ast.Attribute) -> Iterator[Move | Sink]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from torchlint.engine.cache.checksums import checksum
 
@@ -24,8 +25,7 @@ def folder_of(root: Path, directory: Path | None) -> Path:
     return directory / f"{root.name}-{checksum(str(root)).hex()[:12]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
+class Cleaned(msgspec.Struct, frozen=True):
     """What was removed of one cache."""
 
     folder: Path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -22,23 +21,21 @@ CHECK, SUMMARY = b"check", b"summary"
 _MOST_ANSWERS = 50_000
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(msgspec.Struct, frozen=True):
     """What a file said; in `consulted` the bits of the other files that it consulted are set."""
 
     consulted: int
     body: Body
 
 
-@dataclass(slots=True)
-class Known:
+class Known(msgspec.Struct):
     """What is known of one project."""
 
     surroundings: bytes = b""
-    files: Mapping[str, KnownFile] = field(default_factory=dict)
-    said: dict[Asked, Kept] = field(default_factory=dict)
+    files: Mapping[str, KnownFile] = msgspec.field(default_factory=dict)
+    said: dict[Asked, Kept] = msgspec.field(default_factory=dict)
     """What was used last stands last."""
-    reports: dict[bytes, Body] = field(default_factory=dict)
+    reports: dict[bytes, Body] = msgspec.field(default_factory=dict)
     """By what they hang on, the newest first."""
 
 

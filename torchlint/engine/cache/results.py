@@ -8,7 +8,6 @@ its project are the same, and the file system answers what judges asked of it as
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,8 +40,7 @@ class _KeptReport(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The kinds and paths of questions about other files, with the checksums of the answers."""
 
 
-@dataclass(slots=True)
-class ResultCache:
+class ResultCache(msgspec.Struct):
     """Results of earlier runs: of this process, and with `is_on_disk` of others.
 
     They lie in `.torchlint_cache` at each root, or all in `directory`.
@@ -50,7 +48,7 @@ class ResultCache:
 
     is_on_disk: bool = False
     directory: Path | None = None
-    _known: dict[str, Known] = field(default_factory=dict)
+    _known: dict[str, Known] = msgspec.field(default_factory=dict)
 
     def of(self, context: ProjectContext) -> Keeper:
         """What may still hold in a project as it is now."""

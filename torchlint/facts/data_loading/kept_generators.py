@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.catalogue.load import load_generators
 from torchlint.facts.calls import called_functions
@@ -31,8 +32,7 @@ _PICKLING = frozenset({"__setstate__", "__getstate__", "__reduce__"})
 _DEPTH = 4
 
 
-@dataclass(frozen=True, slots=True)
-class ItemDraw:
+class ItemDraw(msgspec.Struct, frozen=True):
     """The first draw in `__getitem__` from a generator that was made before."""
 
     site: CallSite
@@ -43,8 +43,7 @@ class ItemDraw:
     """The class, and those of the same file that inherit its `__getitem__`."""
 
 
-@dataclass(frozen=True, slots=True)
-class GlobalDraw:
+class GlobalDraw(msgspec.Struct, frozen=True):
     """The first draw in `__getitem__` from NumPy's global generator."""
 
     site: CallSite

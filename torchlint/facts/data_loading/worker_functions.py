@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.calls import Target, Way, functions_of
 from torchlint.facts.data_loading.workers import LOADER, LOADERS, POSITIONS
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 _PARAMETER = "worker_init_fn"
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerInit:
+class WorkerInit(msgspec.Struct, frozen=True):
     """One place that hands a function to the workers of a loader."""
 
     value: ast.expr

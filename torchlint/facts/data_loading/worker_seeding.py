@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.calls import Target, called_functions
 from torchlint.facts.control.conditions import tests_around
@@ -29,8 +30,7 @@ _WORKER_NAME = re.compile(r"worker.*(?:seed|init)|(?:seed|init).*worker")
 _WORKER_PARAMETER = re.compile(r"worker|^_?wid$|^_$")
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerSeed:
+class WorkerSeed(msgspec.Struct, frozen=True):
     """A seeding call in a function that workers run, all with the same seed."""
 
     site: CallSite

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from torchlint.facts.calls import Way, callers, targets
 from torchlint.facts.classes import base_names, family_of, own_class

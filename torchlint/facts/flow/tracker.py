@@ -6,8 +6,9 @@ import ast
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.flow import stores
 from torchlint.facts.flow.expressions import steps
@@ -22,8 +23,7 @@ _MOST_IN_ALL = 10_000
 """Moves that an analysis makes in one file, of all values together: machine-written files make thousands of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sink:
+class Sink(msgspec.Struct, frozen=True):
     """What is made of a value, in words, and where."""
 
     what: str
@@ -57,15 +57,14 @@ class Analysis(ABC):
         return ()
 
 
-@dataclass(slots=True)
-class Flow:
+class Flow(msgspec.Struct):
     """Where a value got: to a sink, and out of the file."""
 
     sink: Sink | None = None
-    exits: list[Exit] = field(default_factory=list)
+    exits: list[Exit] = msgspec.field(default_factory=list)
     is_whole: bool = True
     """Whether the search finished."""
-    trace: list[tuple[ast.AST, str]] = field(default_factory=list)
+    trace: list[tuple[ast.AST, str]] = msgspec.field(default_factory=list)
     """Where it was kept, handed on and given back on its way to the sink, in words."""
 
     @property

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec.structs import replace
 
 
 class Field(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
@@ -45,8 +45,7 @@ _DEEPEST = 6
 """Calls inside one another that are told apart."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(msgspec.Struct, frozen=True):
     """An expression that gives the value, or an object that holds it."""
 
     node: ast.expr
@@ -87,8 +86,7 @@ class Value:
         return [] if is_deep else [replace(self, calls=(*self.calls, call))]
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(msgspec.Struct, frozen=True):
     """A target takes the value, as it lies in `value`."""
 
     target: ast.expr
@@ -97,8 +95,7 @@ class Kept:
     """What the target stands for is changed, and stays what it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(msgspec.Struct, frozen=True):
     """An attribute of the objects of a class takes the value."""
 
     owner: int
@@ -106,8 +103,7 @@ class Stored:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(msgspec.Struct, frozen=True):
     """A parameter of a function takes the value."""
 
     function: int
@@ -115,8 +111,7 @@ class Given:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(msgspec.Struct, frozen=True):
     """A function gives the value back."""
 
     function: int

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_end
@@ -32,8 +33,7 @@ _MAKING = (".expand", "broadcast_to", "broadcast_tensors", "as_strided", ".unfol
 _MOST_ELEMENTS = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class SharedView:
+class SharedView(msgspec.Struct, frozen=True):
     """A view in which several elements are one place in memory.
 
     `shared` are the dimensions along which they are, where that is known: from the left, or from the right (negative).

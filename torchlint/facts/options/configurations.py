@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -43,8 +42,7 @@ _NAMING = ("yaml", "yml", "omegaconf", "hydra")
 """Without one of these words a text loads no configuration: neither by a library nor by the name of a file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loader:
+class Loader(msgspec.Struct, frozen=True):
     """A function of another file, and where it takes the path."""
 
     symbol: str

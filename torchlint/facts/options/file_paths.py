@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import posixpath
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.definitions import step_back
@@ -35,14 +36,13 @@ _SAME_BY_METHOD = frozenset(
 _HERE = frozenset({"os.getcwd", "pathlib.Path.cwd"})
 
 
-@dataclass(frozen=True, slots=True)
-class FilePaths:
+class FilePaths(msgspec.Struct, frozen=True):
     """Answers for one file. The folder of the code and the working folder are both the empty path."""
 
     facts: FileFacts
-    assumed: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    assumed: Mapping[tuple[int, str], str] = msgspec.field(default_factory=dict)
     """What parameters, by their function's scope and name, are taken to be."""
-    holders: dict[ast.Name | ast.Attribute, None] = field(default_factory=dict)
+    holders: dict[ast.Name | ast.Attribute, None] = msgspec.field(default_factory=dict)
     """The names and options that the paths came through."""
 
     def of(self, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> frozenset[str]:

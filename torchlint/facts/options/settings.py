@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from torchlint.facts.flow.containment import Containment, lost
 from torchlint.facts.flow.recording import is_only_shown, is_recorded

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.callees import names_called
@@ -233,7 +234,7 @@ class OrderAnalysis(Analysis):
         call = self.facts.index.parents[above]
         name = self._names(call) if isinstance(call, ast.Call) and not value.path else None
         if name == "builtins.zip":
-            return [replace(value, node=call, path=(EACH,), label="")]  # type: ignore[arg-type]
+            return [replace(value, node=call, path=(EACH,), label="")]
         return [Sink(DATA, call)] if is_numbered_by_place(name) else self.passes(value)
 
     def _assigned(self, value: Value, above: ast.Assign) -> Iterable[Move | Sink]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -64,8 +63,7 @@ def _may_be_text(facts: FileFacts, argument: ast.expr, scope: int) -> bool:
     return is_text(facts, argument, scope)
 
 
-@dataclass(frozen=True, slots=True)
-class SetOrder:
+class SetOrder(msgspec.Struct, frozen=True):
     """A set whose order decides something, or leaves the file."""
 
     site: Site

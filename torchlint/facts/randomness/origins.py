@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.callees import names_called
@@ -54,25 +55,23 @@ _MANY = 64
 _LOOPS = (ast.For, ast.AsyncFor)
 
 
-@dataclass(slots=True)
-class Steps:
+class Steps(msgspec.Struct):
     """How far all questions about one file may still go: machine-written files save thousands of values."""
 
     left: int = 200_000
 
 
-@dataclass(slots=True)
-class Origins:
+class Origins(msgspec.Struct):
     """Collects what goes into values of one file."""
 
     facts: FileFacts
     drawn: Mapping[ast.Call, Draw]
     """The calls of the file that draw values or an order."""
     steps: Steps
-    draws: dict[Draw, None] = field(default_factory=dict)
-    callees: dict[str, None] = field(default_factory=dict)
+    draws: dict[Draw, None] = msgspec.field(default_factory=dict)
+    callees: dict[str, None] = msgspec.field(default_factory=dict)
     """The functions of other files that make a part, by full name."""
-    _seen: set[tuple[int, bool]] = field(default_factory=set)
+    _seen: set[tuple[int, bool]] = msgspec.field(default_factory=set)
 
     def follow(self, node: ast.AST, scope: int, *, is_element: bool = False, keeping: ast.stmt | None = None) -> None:
         """Add what goes into `node`. `is_element`: it is one of many, whose order does not matter.
@@ -216,8 +215,7 @@ class Origins:
                     self.draws[self.drawn[node]] = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Change:
+class _Change(msgspec.Struct, frozen=True, eq=False):
     """A statement that changes the object a name stands for: the call that does it, and what it puts in."""
 
     statement: ast.stmt

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -33,8 +32,7 @@ _VALUES = ("", "order")
 """What a draw makes that may be written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Savers:
+class Savers(msgspec.Struct, frozen=True):
     """The calls, and methods of any object, that write to a file."""
 
     calls: Mapping[str, SaverEntry]

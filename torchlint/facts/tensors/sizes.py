@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.definitions import only_value
 from torchlint.facts.tensors.methods import operation_named
@@ -23,8 +24,7 @@ _ALSO_REDUCING = frozenset({"std", "var", "norm"})
 _DEPTH = 8
 
 
-@dataclass(frozen=True, slots=True)
-class UnitDims:
+class UnitDims(msgspec.Struct, frozen=True):
     """Dimensions that surely have one element.
 
     `rank` is None when it is unknown: positions from the left and from the right are then kept as they were seen.

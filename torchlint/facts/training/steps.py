@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -59,8 +58,7 @@ class Training(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Of what is called, in full or its last word."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trainers:
+class Trainers(msgspec.Struct, frozen=True):
     """What the catalogue knows of libraries that train."""
 
     methods: frozenset[str]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from torchlint.project.outside import Outside
 from torchlint.project.requirements import commands, docker, lines, pyproject
@@ -16,8 +17,7 @@ _ORDER = ("pyproject.toml", "requirements", "setup.cfg", "setup.py", "Pipfile", 
 """Parts of names: of the manifests in one folder the first speaks, and what none of these is part of comes last."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pins:
+class Pins(msgspec.Struct, frozen=True):
     """What one manifest says of a package: specifiers that hold together, as far as they do not exclude each other."""
 
     manifest: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.checks.devices.timing.waiting import Effect, effects, strongest
 from torchlint.facts.control.blocks import enclosing
@@ -24,8 +25,7 @@ _WORDS = frozenset(clock.partition(".")[2] for clock in _CLOCKS)
 _BLOCKING = "CUDA_LAUNCH_BLOCKING"
 
 
-@dataclass(frozen=True, slots=True)
-class TimedWork:
+class TimedWork(msgspec.Struct, frozen=True):
     """The second reading of a clock, the first one, and the work between them that may still be running."""
 
     second: CallSite

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from torchlint.catalogue.tensor_methods import TensorMethod
 from torchlint.catalogue.values import Kind

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.checks.memory.uninitialised.makers import MAKERS
 from torchlint.checks.memory.uninitialised.memory import PARAMETER, Memory
@@ -35,8 +36,7 @@ _LOADED = re.compile(
 _WALKS = frozenset({"parameters", "named_parameters", "modules", "named_modules", "children", "named_children"})
 
 
-@dataclass(frozen=True, slots=True)
-class OwnParameter:
+class OwnParameter(msgspec.Struct, frozen=True):
     """`self.<name> = nn.Parameter(...)`, in the class `owner`."""
 
     name: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.checks.order.results import ResultsAnalysis
 from torchlint.checks.order.workers.queues import filled_by_workers
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
+class Collected(msgspec.Struct, frozen=True):
     """One call that takes results out of a queue of several workers, again and again."""
 
     site: CallSite

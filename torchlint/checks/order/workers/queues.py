@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.checks.order.workers.starts import WorkerStart, worker_starts
 from torchlint.facts.control.conditions import tests_around
@@ -29,8 +30,7 @@ _ASKING = frozenset({"empty", "full", "qsize", "join", "task_done", "close", "jo
 """Methods of a queue that neither fill nor empty it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Reads:
+class _Reads(msgspec.Struct, frozen=True):
     """Where a name that holds a queue is read, by what is done with it."""
 
     gets: list[ast.Call]

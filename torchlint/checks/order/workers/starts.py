@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.facts.calls import Target, started
 from torchlint.facts.control.blocks import Loop, loops_around
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerStart:
+class WorkerStart(msgspec.Struct, frozen=True):
     """One call that makes workers."""
 
     site: CallSite
