@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     picture = options.picture
     for tree in (one for one in TREES if one.name in wanted):
         folder = unpacked(tree, options.work)
-        files = [path for path in folder.rglob("*.py")]
+        files = list(folder.rglob("*.py"))
         lines = sum(path.read_bytes().count(b"\n") for path in files)
         print(f"\n{tree.name}: {', '.join(tree.wheels)}, {len(files)} files, {lines:,} lines, {options.rounds} rounds")
         rows = dict(_rows(tree, folder, options.work, options.rounds, is_alone=options.without_peers))
@@ -46,9 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if picture is not None:
             ruff = rows[RUFF.name].cpu
             bars = [(name, cost.cpu / ruff, name.startswith("torchlint")) for name, cost in rows.items()]
-            picture.write_text(
-                svg(f"CPU time on {tree.wheels[0]}, ruff with all rules = 1", bars, ""), encoding="utf-8"
-            )
+            picture.write_text(svg(f"CPU time on {tree.wheels[0]}, ruff with all rules = 1", bars), encoding="utf-8")
             picture = None
     return 0
 

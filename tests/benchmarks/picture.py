@@ -12,10 +12,10 @@ _STYLE = (
 )
 
 
-def svg(title: str, bars: Sequence[tuple[str, float, bool]], unit: str) -> str:
+def svg(title: str, bars: Sequence[tuple[str, float, bool]]) -> str:
     """Of each bar: its name, how long it is, and whether it is torchlint's.
 
-    >>> svg("kornia", [("ruff", 1.0, False)], "x").count("<rect")
+    >>> svg("kornia", [("ruff", 1.0, False)]).count("<rect")
     1
     """
     most = max((value for _, value, _ in bars), default=1.0)
@@ -27,9 +27,10 @@ def svg(title: str, bars: Sequence[tuple[str, float, bool]], unit: str) -> str:
     ]
     for number, (name, value, is_own) in enumerate(bars, 1):
         top, length = _ROW * number + 4, max(_WIDTH * value / most, 1)
+        kind = "own" if is_own else "other"
         lines += [
             f'<text x="{_LEFT - 8}" y="{top + 14}" text-anchor="end">{escape(name)}</text>',
-            f'<rect class="{"own" if is_own else "other"}" x="{_LEFT}" y="{top}" width="{length:.0f}" height="18" rx="2"/>',
-            f'<text x="{_LEFT + length + 6:.0f}" y="{top + 14}">{value:.2f} {escape(unit)}</text>',
+            f'<rect class="{kind}" x="{_LEFT}" y="{top}" width="{length:.0f}" height="18" rx="2"/>',
+            f'<text x="{_LEFT + length + 6:.0f}" y="{top + 14}">{value:.2f}</text>',
         ]
     return "\n".join([*lines, "</svg>", ""])
