@@ -61,7 +61,7 @@ class Visit(msgspec.Struct):
 
     def code(self, node: ast.AST) -> str:
         """The source of a node of this statement; LibCST, which is slow to load, is asked for what is not cut out."""
-        cut = self._cut(node)
+        cut = self.cut(node)
         if cut is not None:
             return cut
         if self._lossless is None:
@@ -73,7 +73,7 @@ class Visit(msgspec.Struct):
         except UnreadableSource:
             return ast.unparse(node)
 
-    def _cut(self, node: ast.AST) -> str | None:
+    def cut(self, node: ast.AST) -> str | None:
         """What stands on one line, as it stands there; None where `ast` miscounts, as it may in formatted strings."""
         if not isinstance(node, ast.expr | ast.stmt) or node.lineno != node.end_lineno:
             return None
