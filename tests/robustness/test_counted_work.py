@@ -91,6 +91,9 @@ OTHERS = {
     "classes": Shape(
         "Base = nn.Module\n\n\n", "class AN(Base):\n    def forward(self, x):\n        return torch.randn(3) + x\n\n\n"
     ),
+    "branches that bind a name to what is made of it": Shape(
+        "def f(x, y):\n    if x:\n        y = 1\n", "    elif x == N:\n        y = y.index_add(0, x, y)\n"
+    ),
     "loops": Shape("def f(x):\n", "    for i in range(N):\n        x[i] += torch.randn(3)\n"),
     "parameters": Shape("def f(", "aN=torch.randn(N)", "):\n    pass", ", "),
     "stores in a dictionary": Shape("y = {}\n", "y['N'] = torch.randn(N)\n", "print(y['1'])"),
@@ -149,6 +152,16 @@ def test_the_work_grows_with_what_is_long(shape: Shape, work: Callable[[str], in
 def test_the_work_grows_with_what_is_gone_through_in_pieces(shape: Shape, work: Callable[[str], int]) -> None:
     small, middle, large = (work(shape.of(count)) for count in (300, 600, 1200))
     assert large - middle < 2.3 * (middle - small)
+
+
+def test_the_work_grows_with_what_is_unpacked(work: Callable[[str], int]) -> None:
+    def unpacking(count: int) -> str:
+        names, values = (", ".join(word.format(n) for n in range(count)) for word in ("a{}", "torch.empty({})"))
+        return f"{HEAD}{names} = {values}\nprint(a1)\n"
+
+    small, middle, large = (work(unpacking(count)) for count in (500, 1000, 2000))
+    assert middle < 2.3 * small
+    assert large < 2.3 * middle
 
 
 @pytest.mark.parametrize("shape", BOUNDED.values(), ids=BOUNDED)

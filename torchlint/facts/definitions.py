@@ -67,7 +67,7 @@ def definitions_of(
         elif one not in seen:  # `x = x or y` adds nothing the second time
             seen.add(one)
             waiting += steps
-        if len(seen) > _MANY:
+        if len(seen) > _MANY or len(found) > _MANY:
             return (None,)
     # Reading an entry that nothing was seen to put there: what did is out of sight.
     return tuple(found) or ((None,) if any(one.parts for one in seen) else ())

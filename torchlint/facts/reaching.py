@@ -41,10 +41,13 @@ def reaching(facts: FileFacts, name: str, scope: int, place: Place) -> list[Bind
         return []
     found = _in_order(facts, name, owner.index)
     if len(found) < 2 or owner.kind in (ScopeKind.LAMBDA, ScopeKind.COMPREHENSION):
+        facts.spend(len(found))
         return found or list(owner.bindings[name])
     states, anytime = _of_bindings(facts, name, owner.index)
     held = (_held(facts, found, owner, scope, place, states) | anytime) & (2 << len(found)) - 1
-    return [found[bit - 1] for bit in _bits(held & ~BEFORE)] or list(found)
+    told = [found[bit - 1] for bit in _bits(held & ~BEFORE)] or list(found)
+    facts.spend(len(told))
+    return told
 
 
 def lasting(

@@ -172,13 +172,16 @@ class CallGraph:
     def _overrides(self) -> dict[Symbol, list[tuple[Symbol, Symbol]]]:
         """For each method the classes that override it, each with its own: that runs where such an object is made."""
         found: dict[Symbol, list[tuple[Symbol, Symbol]]] = defaultdict(list)
-        for path, owner in self._bases:
-            prefix = f"{owner}."
+        methods: dict[Symbol, list[str]] = defaultdict(list)
+        for path in {path for path, _ in self._bases}:
             for name in self._summaries[path].functions:
-                method = name.removeprefix(prefix)
-                if name.startswith(prefix) and "." not in method and not method.startswith("__"):
-                    for inherited in self._inherited((path, owner), method):
-                        found[inherited].append(((path, owner), (path, name)))
+                owner, _, method = name.rpartition(".")
+                if not method.startswith("__"):
+                    methods[path, owner].append(method)
+        for path, owner in self._bases:
+            for method in methods[path, owner]:
+                for inherited in self._inherited((path, owner), method):
+                    found[inherited].append(((path, owner), (path, f"{owner}.{method}")))
         return found
 
     def _picks(self) -> Iterator[tuple[Symbol, Edge]]:

@@ -119,7 +119,7 @@ def _in_forward(facts: FileFacts, expression: ast.expr | None, scope: int) -> tu
 
 def _layers_given(facts: FileFacts, parameter: str, scope: int) -> Iterator[ast.Attribute]:
     """The layers of `self` that a method calls on the parameter itself."""
-    for site in facts.symbols.calls:
+    for site in facts.calls_in(facts.function_of(scope)):
         function = site.node.func
         if not is_own(function) or site.scope != scope or not site.node.args:
             continue

@@ -22,6 +22,7 @@ from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Others, Returned, Stored, Value
 from torchlint.facts.functions import decorators_of, is_method, is_plain, own_scope
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import is_super
@@ -103,13 +104,17 @@ def _is_taken_in_part(facts: FileFacts, call: ast.Call, found: list[Move | Sink]
 def _beyond_kept(facts: FileFacts, move: Kept) -> Iterator[Move | Sink]:
     target, value = move.target, move.value
     if isinstance(target, ast.Tuple | ast.List):
-        is_starred = any(isinstance(one, ast.Starred) for one in target.elts)
-        if is_starred or not any(value.taken(Item(index)) for index in range(len(target.elts))):
+        if _has_star(facts, target) or not any(value.unpacked(len(target.elts))):
             yield lost(target)
     elif isinstance(target, ast.Name):
         yield from _beyond_name(facts, move, target)
     elif move.in_place or not isinstance(target, ast.Attribute | ast.Subscript) or not value.inside(EACH, value.node):
         yield lost(target)
+
+
+@memoized
+def _has_star(_: FileFacts, target: ast.Tuple | ast.List) -> bool:
+    return any(isinstance(one, ast.Starred) for one in target.elts)
 
 
 def _beyond_name(facts: FileFacts, move: Kept, target: ast.Name) -> Iterator[Move | Sink]:

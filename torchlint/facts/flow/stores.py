@@ -19,7 +19,6 @@ from torchlint.facts.flow.values import (
     Exit,
     Field,
     Given,
-    Item,
     Kept,
     Move,
     Returned,
@@ -45,8 +44,7 @@ def kept(facts: FileFacts, move: Kept, sanitizes: Sanitizer) -> Iterator[Move]:
     if isinstance(target, ast.Name):
         yield from _name(facts, move, target, sanitizes)
     elif isinstance(target, ast.Tuple | ast.List):
-        for index, element in enumerate(target.elts):
-            yield from (Kept(element, one) for one in value.taken(Item(index)))
+        yield from (Kept(target.elts[place], one) for place, one in value.unpacked(len(target.elts)))
     elif isinstance(target, ast.Subscript):
         within = value.inside(item_at(target.slice), value.node)
         yield from (Kept(target.value, one, in_place=True) for one in within)

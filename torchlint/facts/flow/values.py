@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -69,6 +70,13 @@ class Value(msgspec.Struct, frozen=True):
         first = self.path[0] if self.path else None
         both = isinstance(first, Item) and isinstance(content, Item) and None in (first.key, content.key)
         return [replace(self, path=self.path[1:])] if both or first == content else []
+
+    def unpacked(self, size: int) -> Iterator[tuple[int, Value]]:
+        """What each of so many names takes that the object is unpacked into, by its place."""
+        first = self.path[0] if self.path else None
+        key = first.key if isinstance(first, Item) else ""
+        places = range(size) if key is None else [key] if isinstance(key, int) and 0 <= key < size else []
+        return ((place, one) for place in places for one in self.taken(Item(place)))
 
     def each(self) -> list[Value]:
         """What going through the object gives; of a mapping, its keys."""
