@@ -30,7 +30,7 @@ def with_broken_check(monkeypatch: pytest.MonkeyPatch, name: str, **changes: obj
     original = registration.all_checks()
 
     def changed() -> tuple[Check, ...]:
-        return tuple(msgspec.structs.replace(c, **changes) if c.name == name else c for c in original)  # type: ignore[arg-type]
+        return tuple(msgspec.structs.replace(c, **changes) if c.name == name else c for c in original)
 
     monkeypatch.setattr(analysis, "all_checks", changed)
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 Answer = TypeVar("Answer")
+_KEPT = 64
+"""Files whose trees are kept for the questions that come next."""
 _PLAIN = (str, int, msgspec.Struct, type(None))
 
 
@@ -26,10 +28,11 @@ class KeptAnswers(Protocol):
 
 
 class Interview:
-    """Asks files, and remembers what they answer; `read` gives the whole facts of one."""
+    """Asks files, and remembers what they answer; `load` gives the whole facts of one."""
 
-    def __init__(self, read: Callable[[str], FileFacts | None], kept: KeptAnswers | None) -> None:
-        self._read, self._kept = read, kept
+    def __init__(self, load: Callable[[str], FileFacts | None], kept: KeptAnswers | None) -> None:
+        self.read = functools.lru_cache(_KEPT)(load)
+        self._kept = kept
 
     def answer(
         self, path: str, question: object | None, kind: type[Answer], ask: Callable[[FileFacts], Answer]
@@ -40,12 +43,12 @@ class Interview:
         """
         key = None if question is None or self._kept is None else encoded(question)
         if key is None or self._kept is None:
-            facts = self._read(path)
+            facts = self.read(path)
             return None if facts is None else ask(facts)
         known = decoded(self._kept.answer(path, key), kind)
         if known is not None:
             return known
-        facts = self._read(path)
+        facts = self.read(path)
         found = None if facts is None else ask(facts)
         body = None if found is None else encoded(found)
         if body is not None:

@@ -6,7 +6,6 @@ Two forms of one search: is there any way to a sink (`sink_of`), and is none, wh
 
 from __future__ import annotations
 
-import functools
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
@@ -18,7 +17,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.tracker import Analysis, follow
 from torchlint.facts.flow.values import ELSEWHERE, Exit, Written
-from torchlint.project.answers import Interview, name_of
+from torchlint.project.answers import name_of
 from torchlint.project.entrances import are_all_seen, entrances, paths_in_sight
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
 _MOST = 60
 """Entrances into other files: a value that goes through more is one that everything may get at."""
-_KEPT = 64
-"""Files whose trees are kept for the values that come there next."""
 Followed = TypeVar("Followed", bound=Analysis)
 
 
@@ -59,8 +56,7 @@ class Flows:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self.read = functools.lru_cache(_KEPT)(project.load_facts)
-        self.interview = Interview(self.read, project.kept_answers)
+        self.read, self._interview = project.interview.read, project.interview
         self._users: dict[str, set[str]] = defaultdict(set)
         """The files that name a function or class, by calls and by bases; or a module, by imports."""
         for path, summary in project.summaries.items():
@@ -95,7 +91,7 @@ class Flows:
     def _hop(self, path: str, exit_: Exit, analysis: Callable[[FileFacts], Analysis]) -> _Hop | None:
         name = name_of(analysis)
         question = None if name is None else ("hop", name, exit_)
-        return self.interview.answer(path, question, _Hop, lambda facts: _hop_in(facts, exit_, analysis(facts)))
+        return self._interview.answer(path, question, _Hop, lambda facts: _hop_in(facts, exit_, analysis(facts)))
 
     def contained(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Followed]) -> list[Followed] | None:
         """What follows a value beyond the exits, file by file; None where it gets to a sink, or out of sight."""

@@ -23,7 +23,7 @@ from torchlint.facts.environment import EnvironmentWrite, environment_outside_py
 from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
 from torchlint.facts.summary import FileSummary
-from torchlint.project.answers import KeptAnswers
+from torchlint.project.answers import Interview, KeptAnswers
 from torchlint.project.arguments import GivenArguments
 from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
@@ -202,8 +202,13 @@ class Project:
         return self._reach[program]
 
     @functools.cached_property
+    def interview(self) -> Interview:
+        """What single files answer, from their whole facts."""
+        return Interview(self.load_facts, self.kept_answers)
+
+    @functools.cached_property
     def texts(self) -> Texts:
-        return Texts(self.contents, self.read, self.load_facts)
+        return Texts(self.contents, self.read, self.interview)
 
     @functools.cached_property
     def devices(self) -> tuple[str, ...]:

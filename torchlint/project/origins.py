@@ -80,7 +80,7 @@ def _answers(
     name = None if kind is None else name_of(asked)
     question = None if name is None else ("origin", name, origin)
     told: Any = _Answers[kind]  # type: ignore[valid-type]
-    return project.flows.interview.answer(path, question, told, ask)
+    return project.interview.answer(path, question, told, ask)
 
 
 def _files_behind(project: Project, origin: Origin) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
+from torchlint.project.answers import Interview
 
 _TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
 _PARTS = (b"determinis", b"mps", b"xpu")
@@ -25,11 +26,11 @@ class Texts:
         self,
         contents: Callable[[], Iterator[tuple[str, bytes]]],
         read: Callable[[str], bytes],
-        load_facts: Callable[[str], FileFacts | None],
+        interview: Interview,
     ) -> None:
         self._contents = contents
         self._read = functools.lru_cache(_KEPT)(read)
-        self._load_facts = load_facts
+        self._interview = interview
 
     @functools.cached_property
     def words(self) -> frozenset[str]:
@@ -50,9 +51,8 @@ class Texts:
         for path, data in self._contents():
             if not any(library in data and function in data for library, function in parts):
                 continue
-            facts = self._load_facts(path)
-            called = () if facts is None else facts.symbols.calls
-            if any(facts.names(site.node.func, site.scope).names & set(names) for site in called):  # type: ignore[union-attr]
+            question = ("calls", sorted(names))
+            if self._interview.answer(path, question, bool, lambda facts: _calls(facts, names)):
                 return True
         return False
 
@@ -96,5 +96,9 @@ class Texts:
 
     def _code_of(self, path: str, data: bytes) -> bytes:
         """A source without its comments; as it stands where it cannot be parsed."""
-        facts = self._load_facts(path)
-        return data if facts is None else facts.code.encode()
+        code = self._interview.answer(path, "code", str, lambda facts: facts.code)
+        return data if code is None else code.encode()
+
+
+def _calls(facts: FileFacts, names: Collection[str]) -> bool:
+    return any(not facts.names(site.node.func, site.scope).names.isdisjoint(names) for site in facts.symbols.calls)

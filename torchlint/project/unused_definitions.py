@@ -6,7 +6,7 @@ import ast
 import functools
 from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -33,7 +33,7 @@ _TELLING = _LOOKING_UP | _OF_MODULES | _LISTING | _OF_ANY_OWNER
 _DEFINITIONS = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class _Part(msgspec.Struct, frozen=True):
+class _Part(msgspec.Struct, frozen=True, array_like=True):
     """A statement of a module: what it defines, and all words that it may name another by."""
 
     name: str
@@ -49,7 +49,7 @@ class UnusedDefinitions:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._users: dict[Symbol, frozenset[Symbol] | None] = {}
-        self._parts: dict[str, list[_Part]] = {}
+        self._parts: dict[str, tuple[_Part, ...]] = {}
         self._looking_up: dict[str, bool] = {}
 
     def hold(self, path: str, name: str) -> bool:
@@ -116,8 +116,8 @@ class UnusedDefinitions:
     def _imports_anything(self) -> bool:
         """Whether some source imports a module by a text of which nothing is known."""
         named = {path for word in _IMPORTING for path in self._project.texts.naming(word, self._project.summaries)}
-        found = (self._project.load_facts(path) for path in sorted(named))
-        return any(facts is None or _imports_any(facts) for facts in found)
+        interview = self._project.interview
+        return any(interview.answer(path, "imports any", bool, _imports_any) is not False for path in sorted(named))
 
     def _having(self, path: str, name: str) -> set[str]:
         """The modules in which it has a name: those that import it, and those that import these whole."""
@@ -137,16 +137,19 @@ class UnusedDefinitions:
     def _looks_up(self, path: str) -> bool:
         if path not in self._looking_up:
             is_worth = any(self._project.texts.naming(word, [path]) for word in _TELLING)
-            facts = self._project.load_facts(path) if is_worth else None
-            self._looking_up[path] = is_worth and (facts is None or _looks_up(facts))
+            looks_up = self._project.interview.answer(path, "looks up", bool, _looks_up) if is_worth else False
+            self._looking_up[path] = looks_up is not False
         return self._looking_up[path]
 
-    def _parts_of(self, path: str) -> list[_Part]:
+    def _parts_of(self, path: str) -> tuple[_Part, ...]:
         if path not in self._parts:
-            facts = self._project.load_facts(path)
-            body = [] if facts is None else facts.tree.body
-            self._parts[path] = [_part(one) for one in body if "__all__" not in _targets(one)]
+            kind: Any = tuple[_Part, ...]
+            self._parts[path] = self._project.interview.answer(path, "parts", kind, _parts) or ()
         return self._parts[path]
+
+
+def _parts(facts: FileFacts) -> tuple[_Part, ...]:
+    return tuple(_part(one) for one in facts.tree.body if "__all__" not in _targets(one))
 
 
 def _part(statement: ast.stmt) -> _Part:
