@@ -16,7 +16,7 @@ from torchlint.diagnostics import Location, Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.tracker import Analysis, follow
-from torchlint.facts.flow.values import ELSEWHERE, Exit, Written
+from torchlint.facts.flow.values import ELSEWHERE, Exit, Field, Written
 from torchlint.project.answers import name_of
 from torchlint.project.entrances import are_all_seen, entrances, paths_in_sight
 
@@ -122,7 +122,10 @@ class Flows:
         if isinstance(exit_.port, Written):
             others = [path for path in self._project.summaries if not is_test(path)]
             return self._project.texts.naming(exit_.port.name.rpartition("::")[2], others)
-        return sorted(self._users[exit_.symbol] - {home})
+        users = self._users[exit_.symbol] - {home}
+        if isinstance(exit_.port, Field) and exit_.symbol.endswith("::"):
+            return self._project.texts.naming(exit_.port.name, users)  # a name of a module is read by that name alone
+        return sorted(users)
 
 
 def _hop_in(facts: FileFacts, exit_: Exit, own: Analysis) -> _Hop:
