@@ -30,6 +30,8 @@ class Names(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         # Worked out once: each answer is asked for its names a dozen times.
+        if not self.callees:
+            return
         every = [callee.name for callee in self.callees]
         names = frozenset(every)
         force_setattr(self, "names", names)

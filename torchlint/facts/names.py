@@ -159,8 +159,9 @@ class Resolver:
             return known
         owner = self.owner(name, scope)
         if owner is not None and owner.index != scope and not any(map(_says_more, owner.bindings[name])):
-            found = self.name(name, owner.index, depth)  # imports and definitions: the same wherever they are read
-            if (owner.index, name) in self._memo:
+            above = (owner.index, name)  # imports and definitions: the same wherever they are read
+            found = self._memo.get(above) or self.name(name, owner.index, depth)
+            if above in self._memo:
                 self._memo[key] = found
             return found
         if key in self._active:
