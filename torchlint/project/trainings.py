@@ -19,8 +19,7 @@ def training_in(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) ->
         return found.get(Part.WHOLE)
     steps = Part.STEP in found or any(
         one.part is Part.STEP and (path, one.symbol.rpartition(".")[0]) in run
-        for path, summary in summaries.items()
-        for one in summary.trainings
+        for path, one in _trainings_of_files(run, summaries)
     )
     return found[Part.BACKWARD] if steps else None
 
@@ -57,5 +56,10 @@ def parts_of_training(run: frozenset[Symbol], summaries: Mapping[str, FileSummar
 
 def trainings_in(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[Training]:
     """Every call that does a part of a training."""
-    for path, summary in summaries.items():
-        yield from (training for training in summary.trainings if (path, training.symbol) in run)
+    return (one for path, one in _trainings_of_files(run, summaries) if (path, one.symbol) in run)
+
+
+def _trainings_of_files(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[tuple[str, Training]]:
+    """Those of the files that something of what runs stands in, by path: a project may have thousands of others."""
+    for path in sorted({path for path, _ in run} & summaries.keys()):
+        yield from ((path, one) for one in summaries[path].trainings)

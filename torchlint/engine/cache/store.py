@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import struct
 import tempfile
 import time
-import weakref
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 import xxhash
@@ -38,36 +38,38 @@ class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Stored(Generic[Head]):
-    """A file that was found whole. It stays open: whoever replaces it changes nothing of what is read here."""
+    """A file whose head was found whole. It is not kept open, so that whoever writes may replace it."""
 
-    def __init__(self, file: BinaryIO, head: Head, begin: int) -> None:
-        self._file, self.head, self._begin = file, head, begin
-        weakref.finalize(self, file.close)
+    def __init__(self, path: Path, prefix: bytes, head: Head, begin: int) -> None:
+        self._path, self._prefix, self._begin = path, prefix, begin
+        self.head = head
 
     def body(self, place: Place) -> bytes | None:
-        """None where the file is damaged."""
-        try:
-            self._file.seek(self._begin + place.start)
-            data = self._file.read(place.size)
-        except (OSError, ValueError):
-            return None
+        """None where the file is damaged, or was replaced since its head was read."""
+        start = self._begin + place.start
+        data = self._data[start : start + place.size]
         return data if xxhash.xxh3_128_digest(data) == place.checksum else None
+
+    @functools.cached_property
+    def _data(self) -> bytes:
+        try:
+            data = self._path.read_bytes()
+        except OSError:
+            return b""
+        return data if data.startswith(self._prefix) else b""
 
 
 def read(path: Path, kind: type[Head]) -> Stored[Head] | None:
     """None for a file that is not there, is of another version, or is damaged."""
     try:
-        file = path.open("rb")
-    except (OSError, ValueError):
-        return None
-    try:
-        magic, checksum, size = _PREFIX.unpack(file.read(_PREFIX.size))
-        data = file.read(size) if magic == _MAGIC and size <= _LARGEST else b""
+        with path.open("rb") as file:
+            prefix = file.read(_PREFIX.size)
+            magic, checksum, size = _PREFIX.unpack(prefix)
+            data = file.read(size) if magic == _MAGIC and size <= _LARGEST else b""
         if xxhash.xxh3_128_digest(data) == checksum:
-            return Stored(file, msgspec.msgpack.decode(data, type=kind), file.tell())
+            return Stored(path, prefix, msgspec.msgpack.decode(data, type=kind), _PREFIX.size + size)
     except (OSError, ValueError, struct.error, msgspec.MsgspecError, RecursionError):
         pass  # as if it were not there
-    file.close()
     return None
 
 
