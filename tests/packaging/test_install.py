@@ -12,6 +12,7 @@ import pytest
 
 from tests.packaging.environments import BAD, REPOSITORY, commit_all, copy_repository, make_environment, run
 from torchlint import __version__
+from torchlint.catalogue.compiled import NAME
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +31,9 @@ def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rule_files() -> set[str]:
-    return {str(path.relative_to(REPOSITORY / "rules")) for path in (REPOSITORY / "rules").rglob("*.toml")}
+    """Of the rules, as they ship: each folder with what it is compiled to."""
+    files = [path.relative_to(REPOSITORY / "rules") for path in (REPOSITORY / "rules").rglob("*.toml")]
+    return {*map(str, files), *(str(path.parent / NAME) for path in files)}
 
 
 def templates() -> set[str]:
@@ -55,7 +58,7 @@ def test_the_sdist_holds_rules_and_tests(built: Path) -> None:
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {f"rules/{name}" for name in rule_files()} <= names
+    assert {f"rules/{name}" for name in rule_files() if name.endswith(".toml")} | {"hatch_build.py"} <= names
     assert {"tests/packaging/test_install.py", ".pre-commit-hooks.yaml", "LICENSE", "pyproject.toml"} <= names
 
 
@@ -63,7 +66,7 @@ def check_installed(python: Path, folder: Path) -> None:
     """The console script and `python -m` find the fault, and the package comes from that environment."""
     (folder / "train.py").write_text(BAD)
     listed = json.loads(run(python, "-m", "torchlint", "rules", "--output-format", "json", cwd=folder))
-    assert len(listed) == len([name for name in rule_files() if "/" not in name])
+    assert len(listed) == len([name for name in rule_files() if "/" not in name and name.endswith(".toml")])
     for command in ([python, "-m", "torchlint"], [python.parent / "torchlint"]):
         said = run(*command, "check", "train.py", cwd=folder, expect=1)
         assert said.startswith("train.py:3:1: TL2"), said

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 import tomli
 
+from torchlint.catalogue.compiled import data_of
 from torchlint.catalogue.devices import DeviceFile
 from torchlint.catalogue.flow import Containers, HostCopies, Orders
 from torchlint.catalogue.generators import GeneratorFile
@@ -263,7 +264,11 @@ def _toml_files(folder: Traversable) -> list[Traversable]:
 
 def _decode(path: Traversable, kind: type[T]) -> T:
     try:
-        return msgspec.convert(tomli.loads(path.read_text(encoding="utf-8")), kind)
+        data = path.read_bytes()
+        compiled = data_of(path, data)
+        if compiled is not None:
+            return msgspec.msgpack.decode(compiled, type=kind)
+        return msgspec.convert(tomli.loads(data.decode()), kind)
     except OSError as error:
         raise CatalogueError(f"{path}: {error.strerror or error}") from error
     except (tomli.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
