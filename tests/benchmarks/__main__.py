@@ -57,8 +57,11 @@ def _rows(tree: Tree, folder: Path, work: Path, rounds: int, *, is_alone: bool) 
         environment = installed(peer, work)
         if environment is None:
             print(f"  {peer.name}: cannot be installed here")
-        else:
+            continue
+        try:
             yield peer.name, median(rounds, peer.on(folder, environment))
+        except RuntimeError as error:
+            print(f"  {peer.name}: does not run here: {error}")
     yield _COLD, median(rounds, [*_CHECK, "--no-cache", "--jobs", "1", str(folder)])
     yield "torchlint, cold", median(rounds, [*_CHECK, "--no-cache", str(folder)])
     with tempfile.TemporaryDirectory() as cache:
