@@ -183,6 +183,9 @@ class ProjectRun:
             yield result
 
     def _done(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
+        from torchlint.engine.process_state import process_state_of  # noqa: PLC0415
+
+        process_state_of(self.context)  # made before processes are forked, so that these have it
         return Workers(self.context.work, self.context.on_death, jobs=self.execution.jobs).map(jobs)
 
     def project(self, results: Sequence[FileResult] = ()) -> Project:
