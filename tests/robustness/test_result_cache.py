@@ -230,6 +230,27 @@ def test_values_that_no_file_can_hold(value: str, tmp_path: Path) -> None:
         assert answer(folder, on_disk()) == answer(folder, None)
 
 
+def test_names_that_are_no_utf_8(tmp_path: Path) -> None:
+    """Of a project, of a file in it, and in an option."""
+    folder = write(tmp_path / os.fsdecode(b"caf\xe9"))
+    (folder / os.fsdecode(b"nets\xff.py")).write_text(PROJECT["zoo/nets.py"])
+    for _ in range(3):
+        assert answer(folder, on_disk()) == answer(folder, None)
+        overrides = Overrides(extend_exclude=(os.fsdecode(b"x\xfe*"),))
+        cached = check_paths([folder], CheckOptions(overrides, jobs=1, cache=on_disk()))
+        assert cached == check_paths([folder], CheckOptions(overrides, jobs=1))
+
+
+def test_a_large_lock_file_is_looked_at(tmp_path: Path) -> None:
+    """Larger than any source that is checked; an edit that keeps its size and its time."""
+    folder = write(tmp_path / "project")
+    (folder / "requirements.txt").unlink()
+    lock, padding = folder / "uv.lock", "# " + "x" * 3_000_000 + "\n"
+    for version in ("2.6.0", "1.9.0"):
+        lock.write_text(f'{padding}[[package]]\nname = "torch"\nversion = "{version}"\n')
+        assert answer(folder, on_disk()) == answer(folder, None)
+
+
 def _store(folder: Path) -> Path:
     [file] = (folder / ".torchlint_cache" / "check").iterdir()
     return file

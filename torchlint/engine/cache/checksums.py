@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -86,7 +87,8 @@ class Checksums:
         look = look_at(place)
         if known is not None and look is not None and known.look == look:
             return known
-        content = _content(place, self._context.settings.max_file_size)
+        # What is no source is asked whatever its size: lock files are large.
+        content = _content(place, sys.maxsize if os.path.isabs(path) else self._context.settings.max_file_size)  # noqa: PTH117
         return KnownFile(content, look, known.exports if known is not None and known.checksum == content else b"")
 
     def _place(self, path: str) -> str:

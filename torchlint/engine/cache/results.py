@@ -19,7 +19,7 @@ from torchlint.engine.cache.checksums import Checksums, checksum
 from torchlint.engine.cache.folders import folder_of
 from torchlint.engine.cache.layout import CHECK, SUMMARY, Asked, Kept, Known, read_known, write_known
 from torchlint.engine.hearing import Hearing
-from torchlint.engine.project_context import Job
+from torchlint.engine.project_context import Job, bytes_of
 from torchlint.project.outside import Outside
 from torchlint.project.shown import shown_path
 
@@ -61,14 +61,11 @@ class ResultCache(msgspec.Struct):
     def _file(self, context: ProjectContext) -> Path:
         """One for each way to check a project: settings, the rules of the user's own, and the folder seen from."""
         settings = context.settings
-        own = [path.read_bytes() for path in settings.extensions.files()]
-        told = (build(), _encoded(settings), shown_path(context.root, ""), [checksum(data).hex() for data in own])
+        own = [checksum(bytes_of(path)) for path in settings.extensions.files()]
+        plain = msgspec.to_builtins(settings, enc_hook=repr, order="deterministic")
+        told = (build(), plain, shown_path(context.root, ""), own)
         name = f"{checksum(repr(told)).hex()[:16]}.bin"
         return folder_of(context.root, self.directory) / name
-
-
-def _encoded(settings: object) -> bytes:
-    return msgspec.json.encode(settings, enc_hook=str, order="deterministic")
 
 
 class Keeper:

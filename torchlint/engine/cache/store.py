@@ -15,6 +15,8 @@ from typing import Generic, TypeVar
 import msgspec
 import xxhash
 
+from torchlint.encoding import encoded
+
 _MAGIC = b"torchlint\0\1"
 _PREFIX = struct.Struct("<11s16sQ")
 """What the file is, the checksum of its head, and how long that is."""
@@ -75,8 +77,8 @@ def read(path: Path, kind: type[Head]) -> Stored[Head] | None:
 
 def write(path: Path, head: object, bodies: Sequence[bytes]) -> None:
     """Put a file in the place of the one that is there, whole or not at all. What cannot be written is not kept."""
-    data = msgspec.msgpack.encode(head)
-    if len(data) + sum(map(len, bodies)) > _LARGEST:
+    data = encoded(head)
+    if data is None or len(data) + sum(map(len, bodies)) > _LARGEST:
         return
     prefix = _PREFIX.pack(_MAGIC, xxhash.xxh3_128_digest(data), len(data))
     with contextlib.suppress(OSError, ValueError):  # a folder that cannot be written in, a full disk
