@@ -26,7 +26,9 @@ _EDIT = b"\n# one line more\n"
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--trees", default=",".join(tree.name for tree in TREES), help="[default: %(default)s]")
-    parser.add_argument("--rounds", type=int, default=3, help="runs of each command [default: %(default)s]")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="runs of ruff and torchlint; of others, one [default: %(default)s]"
+    )
     parser.add_argument("--without-peers", action="store_true", help="compare with ruff alone")
     parser.add_argument("--picture", type=Path, help="write the figures of the first tree as SVG")
     work = Path(tempfile.gettempdir()) / "torchlint-benchmarks"
@@ -59,7 +61,7 @@ def _rows(tree: Tree, folder: Path, work: Path, rounds: int, *, is_alone: bool) 
             print(f"  {peer.name}: cannot be installed here")
             continue
         try:
-            yield peer.name, median(rounds, peer.on(folder, environment))
+            yield peer.name, median(rounds if peer is RUFF else 1, peer.on(folder, environment))
         except RuntimeError as error:
             print(f"  {peer.name}: does not run here: {error}")
     yield _COLD, median(rounds, [*_CHECK, "--no-cache", "--jobs", "1", str(folder)])

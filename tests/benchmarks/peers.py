@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+_PATTERNS = Path(__file__).with_name("semgrep.yaml")
 _LIMIT = 900
 """Seconds that an installation may take."""
 
@@ -35,9 +36,9 @@ PEERS = (
     Peer("TorchFix (flake8)", ("torchfix==0.7.0", "flake8"), ("flake8", "--isolated", "--select=TOR", "-j1")),
     Peer("torchdetscan", ("torchdetscan==0.1",), ("torchdetscan",)),
     Peer(
-        "semgrep p/python",
+        "semgrep, five patterns",
         ("semgrep==1.185.0",),
-        ("semgrep", "scan", "--config", "p/python", "--metrics", "off", "--quiet", "-j", "1"),
+        ("semgrep", "scan", "--config", str(_PATTERNS), "--metrics=off", "--disable-version-check", "--quiet", "-j1"),
     ),
 )
 
