@@ -48,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if picture is not None:
             ruff = rows[RUFF.name].cpu
             bars = [(name, cost.cpu / ruff, name.startswith("torchlint")) for name, cost in rows.items()]
-            picture.write_text(svg(f"CPU time on {tree.wheels[0]}, ruff with all rules = 1", bars), encoding="utf-8")
+            picture.write_text(
+                svg(f"CPU time on {tree.wheels[0]}, ruff with all rules = 1 (logarithmic)", bars), encoding="utf-8"
+            )
             picture = None
     return 0
 

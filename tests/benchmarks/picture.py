@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 
@@ -13,12 +14,13 @@ _STYLE = (
 
 
 def svg(title: str, bars: Sequence[tuple[str, float, bool]]) -> str:
-    """Of each bar: its name, how long it is, and whether it is torchlint's.
+    """Of each bar: its name, its figure, and whether it is torchlint's. Lengths are logarithmic: figures differ widely.
 
-    >>> svg("kornia", [("ruff", 1.0, False)]).count("<rect")
-    1
+    >>> svg("kornia", [("ruff", 1.0, False), ("torchlint", 5.0, True)]).count("<rect")
+    2
     """
-    most = max((value for _, value, _ in bars), default=1.0)
+    figures = [value for _, value, _ in bars]
+    low, high = math.floor(math.log10(min(figures))), math.log10(max(figures))
     height = _ROW * (len(bars) + 1) + 12
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_LEFT + _WIDTH + _RIGHT}" height="{height}" role="img">',
@@ -26,7 +28,7 @@ def svg(title: str, bars: Sequence[tuple[str, float, bool]]) -> str:
         f'<text x="0" y="{_ROW - 8}" font-weight="600">{escape(title)}</text>',
     ]
     for number, (name, value, is_own) in enumerate(bars, 1):
-        top, length = _ROW * number + 4, max(_WIDTH * value / most, 1)
+        top, length = _ROW * number + 4, _WIDTH * (math.log10(value) - low) / max(high - low, 1)
         kind = "own" if is_own else "other"
         lines += [
             f'<text x="{_LEFT - 8}" y="{top + 14}" text-anchor="end">{escape(name)}</text>',

@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 
-from torchlint.api import CheckOptions, check_paths
+from torchlint.api import CheckOptions, audit_paths, check_paths
 from torchlint.catalogue import load_catalogue
 from torchlint.config import Overrides, load_settings
 from torchlint.diagnostics import Report
@@ -154,6 +154,19 @@ def test_after_any_change_the_answer_is_that_of_a_cold_run(seed: int, tmp_path: 
         step(one, other, chance)
         asked = chance.choice([folder, *sorted(folder.rglob("*.py"))])
         assert answer(asked, kept) == answer(asked, on_disk()) == answer(asked, None), step.__name__
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pages_of_an_audit_are_those_of_a_cold_run(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)  # noqa: S311 - as above
+    folder = write(tmp_path / "project")
+    for step in chance.sample(STEPS, 8):
+        pages = audit_paths([str(folder)], CheckOptions(jobs=1, cache=on_disk()))
+        assert pages == audit_paths([str(folder)], CheckOptions(jobs=1)), step.__name__
+        files = sorted(folder.rglob("*.py"))
+        if len(files) < 2:
+            break
+        step(*chance.sample(files, 2), chance)
 
 
 def _read_again(folder: Path, kept: ResultCache) -> set[str]:

@@ -60,7 +60,7 @@ class _Desk:
         settings, files = selection.groups[group]
         self._settings = settings
         self._requests = requests
-        catalogue, execution = load_catalogue(settings.extensions), Execution(options.jobs)
+        catalogue, execution = load_catalogue(settings.extensions), Execution(options.jobs, cache=options.cache)
         self._least = settings.min_confidence
         settings = dataclasses.replace(
             settings,
@@ -87,6 +87,7 @@ class _Desk:
         for program in programs:
             yield self._page(program, project, results)
         page = None if unreached is None else unreached_page(self._material(unreached, project, results))
+        self._run.keep()
         if page is not None:
             yield page
 

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from torchlint.cli import exits
-from torchlint.cli.parameters import Choice, format_by_suffix, list_option, wants_colour
+from torchlint.cli.parameters import (
+    Choice,
+    cache_of,
+    cache_option,
+    format_by_suffix,
+    list_option,
+    no_cache_option,
+    wants_colour,
+)
 from torchlint.cli.printing import print_lines, say, say_internal_errors, say_missing, say_note, say_notes
 
 if TYPE_CHECKING:
@@ -69,6 +77,8 @@ _BY_SUFFIX = {
 )
 @click.option("--isolated", is_flag=True, help="Use no configuration file.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one for each core]")
+@cache_option
+@no_cache_option
 def audit(**options: Any) -> int:  # noqa: ANN401 - click passes the options above by name
     """Show what a program's reproducibility depends on: a page on seeds, switches, operators, data and more.
 
@@ -109,7 +119,13 @@ def _check_options(options: dict[str, Any]) -> CheckOptions:
         devices=options["devices"] or (),
         min_confidence=Confidence[options["min_confidence"].upper()] if options["min_confidence"] else None,
     )
-    return CheckOptions(overrides, config=options["config"], isolated=options["isolated"], jobs=options["jobs"])
+    return CheckOptions(
+        overrides,
+        config=options["config"],
+        isolated=options["isolated"],
+        jobs=options["jobs"],
+        cache=cache_of(options),
+    )
 
 
 def _say(found: Audit, options: dict[str, Any]) -> int:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torchlint.cli.parameters import Choice, FormatAndFile, OptionalValues, cache_option, format_by_suffix, list_option
+from torchlint.cli.parameters import (
+    Choice,
+    FormatAndFile,
+    OptionalValues,
+    cache_of,
+    cache_option,
+    format_by_suffix,
+    list_option,
+    no_cache_option,
+)
 from torchlint.report.formats import format_names
 
 if TYPE_CHECKING:
@@ -106,9 +115,7 @@ class CheckCommand(OptionalValues):
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use  [default: one for each core]")
 @cache_option
-@click.option(
-    "--no-cache", is_flag=True, help="Use and keep no results of other runs, and no verdicts of `torchlint verify`."
-)
+@no_cache_option
 @click.option("--hide-refuted", is_flag=True, help="Leave out what an earlier `torchlint verify` has refuted.")
 @click.option(
     "--open",
@@ -129,7 +136,6 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     paths: tuple[Path, ...] = options["paths"] or (Path(),)
     _refuse_contradictions(options, paths)
     from torchlint.cli.session import Session
-    from torchlint.engine.cache.results import ResultCache
 
     session = Session(
         paths=paths,
@@ -143,7 +149,7 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
         fail_on_skipped=options["fail_on_skipped"],
         hide_refuted=options["hide_refuted"],
         kept_verdicts=not options["no_cache"],
-        cache=None if options["no_cache"] else ResultCache(is_on_disk=True, directory=options["cache_dir"]),
+        cache=cache_of(options),
         baseline=not options["no_baseline"],
         since=options["since"],
         add_ignore=options["add_ignore"],

@@ -14,6 +14,8 @@ import click
 from torchlint.errors import nearest
 
 if TYPE_CHECKING:
+    from torchlint.engine.cache.results import ResultCache
+
     _Word = click.Choice[str]
     _Bytes = click.ParamType[int]
     _Pair = click.ParamType[tuple[str, Path]]
@@ -56,6 +58,19 @@ def cache_option(command: Any) -> Any:  # noqa: ANN401 - as click's own decorato
         help="Where results of checks are kept  [default: .torchlint_cache at each root, or TORCHLINT_CACHE_DIR]",
     )
     return option(command)
+
+
+def no_cache_option(command: Any) -> Any:  # noqa: ANN401 - likewise
+    """`--no-cache`."""
+    text = "Use and keep no results of other runs, and no verdicts of `torchlint verify`."
+    return click.option("--no-cache", is_flag=True, help=text)(command)
+
+
+def cache_of(options: Mapping[str, Any]) -> ResultCache | None:
+    """What these two options ask for."""
+    from torchlint.engine.cache.results import ResultCache
+
+    return None if options["no_cache"] else ResultCache(is_on_disk=True, directory=options["cache_dir"])
 
 
 def wants_colour(stream: IO[str] | None = None) -> bool:

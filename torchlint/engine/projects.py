@@ -116,8 +116,13 @@ class ProjectRun:
         hearing = replace(hearing, notes=(*hearing.notes, *self._read_beside()))
         if self._keeper is not None:
             self._keeper.keep_report(self.files, hearing, project.outside)
-            self._keeper.save()
+        self.keep()
         return hearing
+
+    def keep(self) -> None:
+        """Keep for later runs what files said to this one."""
+        if self._keeper is not None:
+            self._keeper.save()
 
     def _read_beside(self) -> Iterator[Note]:
         """Where a check of few files needed many."""
