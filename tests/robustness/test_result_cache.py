@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import random
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from unittest import mock
@@ -166,7 +169,8 @@ def test_pages_of_an_audit_are_those_of_a_cold_run(seed: int, tmp_path: Path) ->
         files = sorted(folder.rglob("*.py"))
         if len(files) < 2:
             break
-        step(*chance.sample(files, 2), chance)
+        one, other = chance.sample(files, 2)
+        step(one, other, chance)
 
 
 def _read_again(folder: Path, kept: ResultCache) -> set[str]:
@@ -299,6 +303,43 @@ def test_a_folder_that_cannot_be_written_in_changes_nothing(tmp_path: Path) -> N
     with mock.patch("torchlint.engine.cache.store.os.replace", side_effect=OSError(28, "No space left on device")):
         assert answer(folder, on_disk()) == answer(folder, None)
     assert list((folder / ".torchlint_cache" / "check").iterdir()) == []
+
+
+def _command(folder: Path) -> subprocess.Popen[bytes]:
+    command = (sys.executable, "-m", "torchlint", "check", "--jobs", "1", "--output-format", "json", str(folder))
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_several_runs_at_once(tmp_path: Path) -> None:
+    folder = write(tmp_path / "project")
+    for text in ("", "\nx = 1\n", "\nx = 2\n"):
+        (folder / "zoo" / "nets.py").write_text(PROJECT["zoo/nets.py"] + text)
+        said = [process.communicate()[0] for process in [_command(folder) for _ in range(4)]]
+        assert len(set(said)) == 1
+        assert answer(folder, on_disk()) == answer(folder, None)
+
+
+def test_a_run_that_is_killed(tmp_path: Path) -> None:
+    """Wherever it was: what it leaves is whole, or counts for nothing."""
+    folder = write(tmp_path / "project")
+    for part in range(6):
+        process = _command(folder)
+        time.sleep(0.05 * part)
+        process.kill()
+        process.communicate()
+        assert answer(folder, on_disk()) == answer(folder, None)
+
+
+def test_what_a_killed_run_was_writing_goes_in_time(tmp_path: Path) -> None:
+    folder = write(tmp_path / "project")
+    answer(folder, on_disk())
+    old, new = _store(folder).with_name("old.tmp"), _store(folder).with_name("new.tmp")
+    for left in (old, new):
+        left.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    (folder / "train.py").write_text(PROJECT["train.py"] + "\n")
+    answer(folder, on_disk())
+    assert (old.exists(), new.exists()) == (False, True)
 
 
 def test_git_does_not_see_it_and_no_more_than_eight_ways_to_check_are_kept(tmp_path: Path) -> None:
