@@ -6,7 +6,6 @@ import contextlib
 import functools
 import os
 import struct
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -102,14 +101,14 @@ def make_folder(folder: Path) -> None:
 
 
 def _replace(path: Path, parts: Sequence[bytes]) -> None:
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}-", suffix=".tmp")
+    beside = path.with_name(f"{path.stem}-{os.getpid()}-{time.monotonic_ns()}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with beside.open("xb") as file:
             file.writelines(parts)
         os.replace(beside, path)  # noqa: PTH105
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(beside)  # noqa: PTH108
+            beside.unlink()
         raise
 
 
