@@ -342,6 +342,19 @@ def test_what_a_killed_run_was_writing_goes_in_time(tmp_path: Path) -> None:
     assert (old.exists(), new.exists()) == (False, True)
 
 
+def test_what_another_build_kept_goes_in_time(tmp_path: Path) -> None:
+    folder = write(tmp_path / "project")
+    with mock.patch("torchlint.engine.cache.results.build", return_value="another"):
+        answer(folder, on_disk())
+    other = _store(folder)
+    assert answer(folder, on_disk()) == answer(folder, None)
+    assert other.exists()
+    os.utime(other, (0, 0))
+    (folder / "train.py").write_text(PROJECT["train.py"] + "\n")
+    answer(folder, on_disk())
+    assert not other.exists()
+
+
 def test_git_does_not_see_it_and_no_more_than_eight_ways_to_check_are_kept(tmp_path: Path) -> None:
     folder = write(tmp_path / "project")
     for number in range(12):

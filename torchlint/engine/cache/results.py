@@ -63,8 +63,8 @@ class ResultCache(msgspec.Struct):
         settings = context.settings
         own = [checksum(bytes_of(path)) for path in settings.extensions.files()]
         plain = msgspec.to_builtins(settings, enc_hook=repr, order="deterministic")
-        told = (build(), plain, shown_path(context.root, ""), own)
-        name = f"{checksum(repr(told)).hex()[:16]}.bin"
+        told = (plain, shown_path(context.root, ""), own)
+        name = f"{build()}-{checksum(repr(told)).hex()[:16]}.bin"
         return folder_of(context.root, self.directory) / name
 
 

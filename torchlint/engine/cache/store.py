@@ -7,7 +7,7 @@ import functools
 import os
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -26,6 +26,8 @@ _LARGEST = 512 * 1024 * 1024
 _IGNORED = "*\n"
 _ABANDONED = 3600
 """Seconds: no run writes for so long."""
+_FORGOTTEN = 7 * 24 * 3600
+"""Seconds after which files of another build go: two environments may take turns."""
 
 Head = TypeVar("Head")
 
@@ -83,11 +85,19 @@ def write(path: Path, head: object, bodies: Sequence[bytes]) -> None:
     with contextlib.suppress(OSError, ValueError):  # a folder that cannot be written in, a full disk
         make_folder(path.parent)
         _replace(path, [prefix, data, *bodies])
-        for old in sorted(path.parent.glob("*.bin"), key=_written, reverse=True)[_MOST_FILES:]:
+        for old in _no_more_of_use(path):
             old.unlink()
-        for left in path.parent.glob("*.tmp"):  # of a process that was killed
-            if _written(left) < time.time() - _ABANDONED:
-                left.unlink()
+
+
+def _no_more_of_use(path: Path) -> Iterator[Path]:
+    """The oldest files beside one, those of builds that seem to be gone, and what a killed process left."""
+    build, now = path.name.partition("-")[0], time.time()
+    found = sorted(path.parent.glob("*.bin"), key=_written, reverse=True)
+    yield from found[_MOST_FILES:]
+    for one in found[:_MOST_FILES]:
+        if not one.name.startswith(f"{build}-") and _written(one) < now - _FORGOTTEN:
+            yield one
+    yield from (one for one in path.parent.glob("*.tmp") if _written(one) < now - _ABANDONED)
 
 
 def make_folder(folder: Path) -> None:
