@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchlint.diagnostics import Diagnostic, Report
-from torchlint.engine.cache.folders import CACHE, VERDICTS
+from torchlint.engine.cache.folders import VERDICTS
+from torchlint.engine.cache.store import CACHE
 from torchlint.engine.run import Root, run, select_files
 from torchlint.engine.run import RunOptions as CheckOptions
 from torchlint.engine.run import list_roots as _list_roots

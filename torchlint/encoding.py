@@ -1,10 +1,11 @@
-"""Plain data as bytes (MessagePack), for what is kept between runs."""
+"""Plain data as bytes (MessagePack), and checksums, for what is kept between runs."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
 import msgspec
+import xxhash
 
 Told = TypeVar("Told")
 
@@ -29,3 +30,12 @@ def decoded(body: bytes | None, kind: type[Told]) -> Told | None:
         return None if body is None else msgspec.msgpack.decode(body, type=kind)
     except (msgspec.MsgspecError, RecursionError):
         return None
+
+
+def checksum(data: bytes | str) -> bytes:
+    """16 bytes; text counts as UTF-8.
+
+    >>> len(checksum("seed"))
+    16
+    """
+    return xxhash.xxh3_128_digest(data.encode(errors="surrogatepass") if isinstance(data, str) else data)

@@ -333,7 +333,7 @@ def test_a_run_that_is_killed(tmp_path: Path) -> None:
 def test_what_a_killed_run_was_writing_goes_in_time(tmp_path: Path) -> None:
     folder = write(tmp_path / "project")
     answer(folder, on_disk())
-    old, new = _store(folder).with_name("old.tmp"), _store(folder).with_name("new.tmp")
+    old, new = (_store(folder).with_name(f"{_store(folder).stem}-7-{number}.tmp") for number in (1, 2))
     for left in (old, new):
         left.write_bytes(b"half")
     os.utime(old, (0, 0))
@@ -355,6 +355,29 @@ def test_what_another_build_kept_goes_in_time(tmp_path: Path) -> None:
     assert not other.exists()
 
 
+def test_files_of_the_user_stay(tmp_path: Path) -> None:
+    """The folder of results is a link to one with models; and the directory that was named is a project's own."""
+    folder, models = write(tmp_path / "project"), tmp_path / "models"
+    models.mkdir()
+    kept = [models / f"pytorch_model-{number}.bin" for number in range(12)] + [models / "download.tmp"]
+    for path in kept:
+        path.write_bytes(b"weights")
+        os.utime(path, (0, 0))
+    (folder / ".torchlint_cache").mkdir()
+    (folder / ".torchlint_cache" / "check").symlink_to(models)
+    assert answer(folder, on_disk()) == answer(folder, None)
+    assert all(path.read_bytes() == b"weights" for path in kept)
+    answer(folder, ResultCache(is_on_disk=True, directory=folder))
+    assert not (folder / ".gitignore").exists()
+
+
+@pytest.mark.parametrize("included", ["/dev/zero", "/dev/stdin", ".", "missing.txt"])
+def test_what_no_requirements_are_is_not_read(included: str, tmp_path: Path) -> None:
+    folder = write(tmp_path / "project")
+    (folder / "requirements.txt").write_text(f"-r {included}\ntorch==1.9.0\n")
+    assert answer(folder, on_disk()) == answer(folder, on_disk()) == answer(folder, None)
+
+
 def test_git_does_not_see_it_and_no_more_than_eight_ways_to_check_are_kept(tmp_path: Path) -> None:
     folder = write(tmp_path / "project")
     for number in range(12):
@@ -368,7 +391,10 @@ def test_it_lies_where_it_is_told_to(tmp_path: Path) -> None:
     folder, elsewhere = write(tmp_path / "project"), tmp_path / "elsewhere"
     answer(folder, ResultCache(is_on_disk=True, directory=elsewhere))
     assert not (folder / ".torchlint_cache").exists()
-    assert [path.name for path in elsewhere.iterdir()] == [".gitignore"] or len(list(elsewhere.rglob("*.bin"))) == 1
+    [own] = elsewhere.iterdir()
+    assert own.name.startswith("project-")
+    assert len(list(own.glob("*.bin"))) == 1
+    assert (own / ".gitignore").read_text() == "*\n"
     assert _read_again(folder, ResultCache(is_on_disk=True, directory=elsewhere)) == set()
 
 

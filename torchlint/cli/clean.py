@@ -24,6 +24,7 @@ def clean(paths: tuple[Path, ...], cache_dir: Path | None) -> int:
     It holds results of `torchlint check`, and the verdicts of `torchlint verify`. All of it can be found out again.
     """
     from torchlint.engine.cache import folders
+    from torchlint.engine.cache.store import CACHE
     from torchlint.project.roots import Roots
 
     asked = paths or (Path(),)
@@ -35,7 +36,7 @@ def clean(paths: tuple[Path, ...], cache_dir: Path | None) -> int:
         try:
             found = folders.clean(root, cache_dir)
         except OSError as error:
-            say_error(f"{root / folders.CACHE}: cannot be removed: {error.strerror or error}")
+            say_error(f"{root / CACHE}: cannot be removed: {error.strerror or error}")
             is_whole = False
             continue
         print_lines(map(_told, found) if found else [f"nothing to remove in {root}"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-import xxhash
+from torchlint.encoding import checksum
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -19,7 +19,7 @@ def exports_of(facts: FileFacts) -> bytes:
     """
     module = facts.symbols.scopes[0]
     bound = [(name, [_told(facts, one) for one in bindings]) for name, bindings in module.bindings.items()]
-    return xxhash.xxh3_128_digest(repr((bound, module.stars)).encode(errors="surrogatepass"))
+    return checksum(repr((bound, module.stars)))
 
 
 def _told(facts: FileFacts, binding: Binding) -> tuple[object, ...]:

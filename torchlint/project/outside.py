@@ -9,33 +9,36 @@ Each question is kept with a checksum of its answer, so that whoever keeps a rep
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-import xxhash
-
+from torchlint.encoding import checksum
 from torchlint.source.exclusion import NOT_PROJECT
 
 _EXTENSIONS = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".h", ".hpp", ".inl")
 _TORCH = ("lib/python3*/site-packages/torch-[0-9]*.[0-9]*.dist-info", "Lib/site-packages/torch-[0-9]*.[0-9]*.dist-info")
+_LARGEST = 16_000_000
+"""Bytes."""
+Told = tuple[str, str, bytes]
 
 
 class Outside:
-    """The questions of one run, each asked once.
+    """The questions of one run.
 
     >>> outside = Outside()
     >>> outside.data("missing.txt")
     b''
-    >>> Outside.says_the_same(outside.checksums)
+    >>> Outside.says_the_same(outside.told)
     True
     """
 
     def __init__(self) -> None:
-        self._answers: dict[tuple[str, str], bytes] = {}
+        self._told: dict[tuple[str, str], bytes] = {}
 
     def data(self, path: str | Path) -> bytes:
-        """The bytes of a file; nothing of one that cannot be read."""
+        """The bytes of a file; nothing of one that cannot be read, of a device, or of what is too large to be code."""
         return self._answer("data", str(path))
 
     def is_file(self, path: str | Path) -> bool:
@@ -51,28 +54,26 @@ class Outside:
         return self._answer("installed_torch", "" if root is None else str(root)).decode(errors="replace")
 
     @property
-    def checksums(self) -> dict[tuple[str, str], str]:
-        """By question: what was asked, and of which path."""
-        return {question: _checksum(answer) for question, answer in self._answers.items()}
+    def told(self) -> tuple[Told, ...]:
+        """What was asked, of which path, and the checksum of the answer."""
+        return tuple((kind, path, known) for (kind, path), known in self._told.items())
 
     @staticmethod
-    def says_the_same(checksums: Mapping[tuple[str, str], str]) -> bool:
+    def says_the_same(told: Iterable[Told]) -> bool:
         """Whether the file system answers questions today as it did then."""
-        return all(_checksum(_ASKED[kind](path)) == known for (kind, path), known in checksums.items())
+        return all(checksum(_ASKED[kind](path)) == known for kind, path, known in told)
 
     def _answer(self, kind: str, path: str) -> bytes:
-        if (kind, path) not in self._answers:
-            self._answers[kind, path] = _ASKED[kind](path)
-        return self._answers[kind, path]
-
-
-def _checksum(data: bytes) -> str:
-    return xxhash.xxh3_128_hexdigest(data)
+        answer = _ASKED[kind](path)
+        self._told[kind, path] = checksum(answer)
+        return answer
 
 
 def _data(path: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        status = os.stat(path)  # noqa: PTH116
+        is_read = stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST
+        return Path(path).read_bytes() if is_read else b""
     except (OSError, ValueError):
         return b""
 

@@ -7,7 +7,6 @@ import dataclasses
 import datetime as dt
 import functools
 import hashlib
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,8 +16,8 @@ import msgspec
 from torchlint.catalogue import load_catalogue
 from torchlint.config import Overrides, load_settings
 from torchlint.diagnostics import Diagnostic, Report
-from torchlint.engine.cache.folders import CACHE, VERDICTS
-from torchlint.engine.cache.store import make_folder
+from torchlint.engine.cache.folders import VERDICTS
+from torchlint.engine.cache.store import CACHE, make_folder, replace_file
 from torchlint.project.roots import find_root
 from torchlint.verify.data import Result, Verification
 from torchlint.verify.judging import fingerprint
@@ -73,9 +72,7 @@ def _write(result: Result, kept: Kept) -> None:
     folder = _root(Path(result.finding.location.path).absolute().parent) / FOLDER
     make_folder(folder)
     target = folder / f"{result.finding.fingerprint}.json"
-    beside = target.with_suffix(f".{os.getpid()}")
-    beside.write_bytes(msgspec.json.encode(kept))
-    beside.replace(target)
+    replace_file(target, [msgspec.json.encode(kept)])
 
 
 def _checksum(path: str) -> str:

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
-import xxhash
 from msgspec.structs import replace
+
+from torchlint.encoding import checksum
 
 if TYPE_CHECKING:
     from torchlint.engine.project_context import ProjectContext
@@ -44,11 +45,6 @@ def look_at(path: str) -> Look | None:
     except (OSError, ValueError):
         return None
     return Look(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-
-
-def checksum(data: bytes | str) -> bytes:
-    """16 bytes; text counts as UTF-8."""
-    return xxhash.xxh3_128_digest(data.encode(errors="surrogatepass") if isinstance(data, str) else data)
 
 
 class Checksums:

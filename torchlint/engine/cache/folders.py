@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from torchlint.engine.cache.checksums import checksum
+from torchlint.encoding import checksum
+from torchlint.engine.cache.store import CACHE, OURS
 
-CACHE = ".torchlint_cache"
-"""At the root of a project."""
 CHECKS, VERDICTS = "check", "verdicts"
 """Folders of the cache: results of `check`, and what `verify` said."""
-_OURS, _RESULTS = (CHECKS, VERDICTS, ".gitignore"), ("*.bin", "*.tmp")
+_OURS = re.compile("|".join(map(re.escape, (CHECKS, VERDICTS, ".gitignore"))))
+_RESULTS = re.compile(rf"{OURS.pattern}|\.gitignore")
 
 
 def folder_of(root: Path, directory: Path | None) -> Path:
@@ -42,8 +42,8 @@ def clean(root: Path, directory: Path | None = None) -> list[Cleaned]:
     return [_cleaned(folder, ours) for folder, ours in asked if folder.is_dir() and not folder.is_symlink()]
 
 
-def _cleaned(folder: Path, patterns: Sequence[str]) -> Cleaned:
-    ours = [path for pattern in patterns for path in folder.glob(pattern)]
+def _cleaned(folder: Path, names: re.Pattern[str]) -> Cleaned:
+    ours = [path for path in folder.iterdir() if names.fullmatch(path.name)]
     files = [file for one in ours for file in ([one] if one.is_file() else one.rglob("*")) if file.is_file()]
     size, verdicts = sum(file.stat().st_size for file in files), len(list((folder / VERDICTS).glob("*.json")))
     for one in ours:

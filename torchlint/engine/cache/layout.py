@@ -8,8 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+from torchlint.encoding import checksum
 from torchlint.engine.cache import store
-from torchlint.engine.cache.checksums import KnownFile, checksum
+from torchlint.engine.cache.checksums import KnownFile
 
 Body = Callable[[], bytes | None]
 """Gives what was encoded; None where the file that holds it is damaged."""

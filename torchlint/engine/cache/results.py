@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from torchlint.encoding import decoded, encoded
+from torchlint.encoding import checksum, decoded, encoded
 from torchlint.engine.cache.build import build
-from torchlint.engine.cache.checksums import Checksums, checksum
+from torchlint.engine.cache.checksums import Checksums
 from torchlint.engine.cache.folders import folder_of
 from torchlint.engine.cache.layout import CHECK, SUMMARY, Asked, Kept, Known, read_known, write_known
 from torchlint.engine.hearing import Hearing
 from torchlint.engine.project_context import Job, bytes_of
-from torchlint.project.outside import Outside
+from torchlint.project.outside import Outside, Told
 from torchlint.project.shown import shown_path
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ _MOST_REPORTS = 8
 
 class _KeptReport(msgspec.Struct, frozen=True, array_like=True, gc=False):
     hearing: Hearing
-    outside: tuple[tuple[str, str, str], ...]
-    """The kinds and paths of questions about other files, with the checksums of the answers."""
+    outside: tuple[Told, ...]
 
 
 class ResultCache(msgspec.Struct):
@@ -82,7 +81,7 @@ class Keeper:
         """What an earlier run had to say about these files of the project."""
         body = self._known.reports.get(self._key(files))
         kept = None if body is None else decoded(body(), _KeptReport)
-        if kept is None or not Outside.says_the_same({(kind, path): known for kind, path, known in kept.outside}):
+        if kept is None or not Outside.says_the_same(kept.outside):
             return None
         return kept.hearing
 
@@ -90,8 +89,7 @@ class Keeper:
         """Keep what this run has to say, unless something went wrong."""
         if hearing.outcome.internal_errors:
             return
-        answers = tuple((kind, path, known) for (kind, path), known in outside.checksums.items())
-        body = encoded(_KeptReport(hearing, answers))
+        body = encoded(_KeptReport(hearing, outside.told))
         if body is not None:
             key = self._key(files)
             others = [(one, kept) for one, kept in self._known.reports.items() if one != key]
