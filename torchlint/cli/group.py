@@ -24,6 +24,7 @@ _COMMANDS = {
     "check": "torchlint.cli.check",
     "clean": "torchlint.cli.clean",
     "completion": "torchlint.cli.completion",
+    "config": "torchlint.cli.config",
     "diverge": "torchlint.cli.diverge",
     "operators": "torchlint.cli.operators",
     "record": "torchlint.cli.record",
