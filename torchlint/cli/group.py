@@ -26,6 +26,7 @@ _COMMANDS = {
     "completion": "torchlint.cli.completion",
     "config": "torchlint.cli.config",
     "diverge": "torchlint.cli.diverge",
+    "init": "torchlint.cli.init",
     "operators": "torchlint.cli.operators",
     "record": "torchlint.cli.record",
     "rule": "torchlint.cli.catalogue",
