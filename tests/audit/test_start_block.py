@@ -173,7 +173,7 @@ else:
 
 def test_the_command_prints_the_blocks_of_programs_that_train(tmp_path: Path) -> None:
     needs_of(tmp_path, device=".cuda()")
-    text = "import random\nimport torch\nif __name__ == '__main__':\n    torch.save(torch.ones(3) * random.random(), 'x.pt')\n"
+    text = "import random\nimport torch\nif __name__ == '__main__':\n    torch.save([random.random()], 'x.pt')\n"
     (tmp_path / "show.py").write_text(text, encoding="utf-8")
     shown = run_torchlint("init", "--preamble", cwd=tmp_path)
     assert shown.returncode == 0

@@ -53,7 +53,7 @@ def lines(needs: Needs) -> Iterator[str]:
     """The lines of the block, each import once, in the order in which they must run."""
     yield f"# Start of {needs.program} for torch {needs.torch} (torchlint {__version__}): put it above all other code."
     if not needs:
-        yield "# Nothing is missing, as far as the code shows: its draws are seeded, and the mode is on if it has to be."
+        yield "# Nothing is missing, as far as the code shows: draws are seeded, and the mode is on if it has to be."
         return
     if needs.workspace:
         yield from ("import os", "")
