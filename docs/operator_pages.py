@@ -1,4 +1,4 @@
-"""The page "Which PyTorch operators are nondeterministic", from the registry."""
+"""The pages "Which PyTorch operators are nondeterministic": an index, a page a family, and the models of libraries."""
 
 from __future__ import annotations
 
@@ -31,56 +31,87 @@ reported. Confidence is high if source, binary or a run was checked at both ends
 or documentation say so, and low for a guess between two checked releases.
 """
 
-FILTER = """
-<input id="operator-filter" type="search" placeholder="Filter: pad, backward, MPS, raises ..." aria-label="Filter">
-<script>
-  document.getElementById("operator-filter").addEventListener("input", (event) => {
-    const words = event.target.value.toLowerCase().split(/\\s+/);
-    const table = document.querySelector("table");
-    for (const row of table.tBodies[0].rows) {
-      const text = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word));
-    }
-  });
-</script>
-"""
+FILTER = '<input type="search" data-filter placeholder="{words}" aria-label="Filter the table">'
+"""What docs/filter.js makes work: it hides the rows of the next table that lack the words."""
+
+FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "padding": ("Padding", ("TL101", "TL102")),
+    "interpolation": ("Interpolation and sampling along a grid", ("TL103", "TL104")),
+    "pooling": ("Pooling", ("TL105",)),
+    "scatter-and-gather": ("Scatter, gather and indices", ("TL106", "TL107")),
+    "losses": ("Losses", ("TL108",)),
+    "sums-and-orders": ("Sums, histograms and orders", ("TL109", "TL110", "TL111", "TL112", "TL120")),
+    "attention": ("Attention", ("TL113",)),
+    "kernels": ("Kernels, memory and communication", ("TL116", "TL117", "TL118", "TL504")),
+    "libraries": ("Operators of other libraries", ("TL115",)),
+    "context": ("Explained, and never reported", ("context",)),
+}
+"""Page and title of each family, with the rules that report its operators."""
+MODELS = "models"
 
 
-def operator_page(catalogue: Catalogue, note: str) -> str:
-    """The whole page. `note` says who wrote it."""
+def operator_pages(catalogue: Catalogue, note: str) -> dict[str, str]:
+    """Each page by its path below `docs/`. `note` says who wrote it."""
     listed = sorted(catalogue.operators, key=lambda o: (o.library != "torch", o.rule == "context", o.rule, o.id))
+    pages = {family: family_page(family, listed, catalogue, note) for family in FAMILIES}
+    pages["index"] = index(listed, note)
+    pages[MODELS] = models_page(listed, note)
+    return {f"operators/{name}.md": text for name, text in pages.items()}
+
+
+def family_of(operator: Operator) -> str:
+    """The page that it stands on."""
+    return next(family for family, (_, rules) in FAMILIES.items() if operator.rule in rules)
+
+
+def index(listed: Sequence[Operator], note: str) -> str:
     parts = [
         "# Which PyTorch operators are nondeterministic",
         note,
         INTRODUCTION.strip(),
         LEGEND.strip(),
-        FILTER.strip(),
+        "\n".join(f"- [{title}]({family}.md)" for family, (title, _) in FAMILIES.items()),
+        f"What models of libraries are made of stands on [a page of its own]({MODELS}.md).",
+        "## All of them",
+        FILTER.format(words="Filter: pad, backward, MPS, raises …"),
         overview(listed),
         section("Where the documentation of PyTorch differs", mismatches(listed)),
-        model_tables(),
-        "## Each operator",
-        *(entry(operator, catalogue) for operator in listed),
     ]
     return "\n\n".join(parts) + "\n"
 
 
+def family_page(family: str, listed: Sequence[Operator], catalogue: Catalogue, note: str) -> str:
+    title, _ = FAMILIES[family]
+    own = [operator for operator in listed if family_of(operator) == family]
+    about = "The words are explained in [the index](index.md)."
+    return "\n\n".join([f"# {title}", note, about, *(entry(operator, catalogue) for operator in own)]) + "\n"
+
+
+def models_page(listed: Sequence[Operator], note: str) -> str:
+    """Names of operators lead to their families."""
+    homes = {operator.id: family_of(operator) for operator in listed}
+    return f"# What models of libraries hold\n\n{note}\n\n{model_tables(homes)}\n"
+
+
 def overview(listed: Sequence[Operator]) -> str:
-    rows = [
-        (
-            operator.rule if operator.rule != "context" else "",
-            f"[{operator.id}](#{anchor(operator)})",
-            operator.library,
-            operator.direction,
-            DEVICE_NAMES[row.device],
-            releases_of(row, operator),
-            UNDER_MODE[row.under_mode],
-            row.confidence,
-        )
-        for operator in listed
-        for row in operator.row
-    ]
-    head = ("rule", "operator", "library", "pass", "device", "torch", "with the mode on", "confidence")
-    return table(head, rows)
+    """One row an operator, with what holds for the newest release on each device."""
+    head = ("rule", "operator", "library", "pass", "devices, with the mode on")
+    return table(head, map(_row, listed))
+
+
+def _row(operator: Operator) -> tuple[str, ...]:
+    newest = {DEVICE_NAMES[row.device]: UNDER_MODE[row.under_mode] for row in operator.row}
+    return (
+        operator.rule if operator.rule != "context" else "",
+        link(operator),
+        operator.library,
+        operator.direction,
+        "; ".join(f"{device}: {words}" for device, words in newest.items()),
+    )
+
+
+def link(operator: Operator) -> str:
+    return f"[{operator.id}]({family_of(operator)}.md#{anchor(operator)})"
 
 
 def anchor(operator: Operator) -> str:
@@ -92,7 +123,7 @@ def mismatches(listed: Sequence[Operator]) -> str:
     found: dict[str, list[str]] = {}
     for operator in listed:
         if operator.doc_mismatch:
-            found.setdefault(operator.doc_mismatch, []).append(f"[{operator.id}](#{anchor(operator)})")
+            found.setdefault(operator.doc_mismatch, []).append(link(operator))
     return "\n".join(f"- {', '.join(links)}: {text}" for text, links in found.items())
 
 
@@ -103,7 +134,7 @@ def entry(operator: Operator, catalogue: Catalogue) -> str:
     ]
     return "\n\n".join(
         (
-            f"### {operator.id}",
+            f"## {operator.id}",
             f"{operator.title[:1].upper()}{operator.title[1:]}: {operator.condition.text}.",
             table(("device", "torch", "with the mode on", "confidence"), rows),
             "\n".join(facts(operator, catalogue)),
@@ -115,7 +146,7 @@ def facts(operator: Operator, catalogue: Catalogue) -> Iterator[str]:
     """One line for each thing that the entry knows."""
     rule = catalogue.rules.get(operator.rule)
     if rule is not None:
-        yield f"- Rule: [{rule.code} {rule.name}](rules/{rule.code}-{rule.name}.md)"
+        yield f"- Rule: [{rule.code} {rule.name}](../rules/{rule.code}-{rule.name}.md)"
     yield f"- Written: {code(map(spelled, operator.spelling))}"
     yield f"- What to do: {what_to_do(operator)}"
     if operator.unless_set or operator.unless_within:
