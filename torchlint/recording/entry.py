@@ -27,6 +27,7 @@ from torchlint.recording.probes.kernel_only import kernel_only
 from torchlint.recording.probes.sightings import is_at
 from torchlint.recording.runs.recorded import record
 from torchlint.recording.subject import Subject
+from torchlint.recording.tracing.ctc_loss import take_lengths_as_numbers
 from torchlint.recording.tracing.lines import remember_constructors
 
 _ABOUT_STATEMENTS: frozenset[ProbeName] = frozenset({"config", "loader", "order", "draws"})
@@ -51,6 +52,7 @@ def run(data: bytes, send: Callable[[bytes], None]) -> None:
     torch.set_num_threads(request.threads)
     devices = usable_devices(request.devices)
     deliver(environment(devices, request.seed))
+    take_lengths_as_numbers()
     with KeptOriginals():
         for message in _answers(request, devices, deliver):
             deliver(_with_missing(message))
