@@ -14,8 +14,8 @@ INTRODUCTION = """
 An operator is listed here if the same input does not always give the same bits, or if
 `torch.use_deterministic_algorithms(True)` ("the mode") refuses it. What PyTorch's own documentation says is compared
 with its source code, its released binaries and with runs; where they differ, the entry says so. The runs were made on
-the CPU and, of torch 2.11, on one NVIDIA H200 with CUDA 13.0 (`tests/hardware/results`). What is said of other GPUs and of
-other releases on a GPU was read, not measured.
+the CPU and, of torch 2.11, on one NVIDIA H200 with CUDA 13.0 (`tests/hardware/results`). What is said of other GPUs and
+of other releases on a GPU was read, not measured.
 
 `torchlint operators NAME` prints an entry in the terminal, `torchlint operators --torch 2.6` lists what holds for a
 release.
