@@ -1,10 +1,14 @@
-"""Writes `docs/rules/`, `operators.md` and `libraries.md` from the catalogue: `python docs/generate.py [--check]`.
+"""Writes what the pages say of rules, operators, libraries and settings: `python docs/generate.py [--check]`.
+
+`docs/rules/`, `operators.md` and `libraries.md` come from the catalogue, and the table of keys in `configuration.md`
+from `torchlint/config/options.py`.
 
 With `--check` nothing is written; the exit code is 1 when a page is stale, missing or left over.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,8 +23,11 @@ from torchlint.catalogue import Catalogue, Rule, load_catalogue  # noqa: E402
 from torchlint.catalogue.registry import Operator  # noqa: E402
 from torchlint.catalogue.rules import Measured  # noqa: E402
 from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases_of  # noqa: E402
+from torchlint.config.schema import keys  # noqa: E402
 
 DOCS = ROOT / "docs"
+CONFIGURATION = DOCS / "configuration.md"
+"""Written by hand, but for its table of keys."""
 NOTE = "<!-- Written by docs/generate.py from rules/. Edit the TOML, then run it again. -->"
 
 GROUPS = {
@@ -58,6 +65,7 @@ def render(catalogue: Catalogue) -> dict[str, str]:
     pages = {
         "operators.md": operator_page(catalogue, NOTE),
         "libraries.md": library_page(catalogue, NOTE),
+        "configuration.md": with_keys(CONFIGURATION.read_text(encoding="utf-8")),
         "rules/index.md": index(catalogue),
     }
     for rule in catalogue.rules.values():
@@ -85,8 +93,16 @@ def write(pages: dict[str, str]) -> None:
 
 def generated() -> list[Path]:
     """The pages on disk that this program writes."""
-    others = (DOCS / "operators.md", DOCS / "libraries.md")
+    others = (DOCS / "operators.md", DOCS / "libraries.md", DOCS / "configuration.md")
     return [path for path in (*(DOCS / "rules").glob("*.md"), *others) if path.is_file()]
+
+
+def with_keys(text: str) -> str:
+    """The page on configuration, with the table of keys that its section holds."""
+    rows = [(f"`{key}`", values, default, meaning) for key, values, default, meaning in keys()]
+    before, heading, rest = text.partition("## Keys\n")
+    behind = itertools.dropwhile(lambda line: line.startswith("|"), rest.lstrip("\n").splitlines(keepends=True))
+    return f"{before}{heading}\n{table(('key', 'values', 'default', 'meaning'), rows)}\n{''.join(behind)}"
 
 
 def page_name(rule: Rule) -> str:

@@ -25,7 +25,7 @@ def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     shutil.copytree(PAGES, tmp_path / "rules")
-    for name in ("operators.md", "libraries.md"):
+    for name in ("operators.md", "libraries.md", "configuration.md"):
         shutil.copy(DOCS / name, tmp_path)
     monkeypatch.setattr(module, "DOCS", tmp_path)
     return module
