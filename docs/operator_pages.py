@@ -13,8 +13,9 @@ from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases_of, s
 INTRODUCTION = """
 An operator is listed here if the same input does not always give the same bits, or if
 `torch.use_deterministic_algorithms(True)` ("the mode") refuses it. What PyTorch's own documentation says is compared
-with its source code, its released binaries and, on the CPU, with runs; where they differ, the entry says so. No GPU was
-used: what happens on one was read, not measured.
+with its source code, its released binaries and with runs; where they differ, the entry says so. The runs were made on
+the CPU and, of torch 2.11, on one NVIDIA H200 with CUDA 13.0 (`tests/hardware/results`). What is said of other GPUs and
+of other releases on a GPU was read, not measured.
 
 `torchlint operators NAME` prints an entry in the terminal, `torchlint operators --torch 2.6` lists what holds for a
 release.
