@@ -72,6 +72,10 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     min_severity: SeverityOption = "info"
     min_confidence: ConfidenceOption = "medium"
     fail_on: SeverityOption = "warning"
+    fix: bool = False
+    unsafe_fixes: bool = False
+    fixable: tuple[str, ...] = ("ALL",)
+    unfixable: tuple[str, ...] = ()
     verify: dict[str, Any] = {}
     """By target, as `pkg.models:UNet`: see `parse_targets`."""
 

@@ -39,7 +39,16 @@ def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalog
         assumed_torch=max((diagnostic.judged_for for diagnostic in visible), key=len, default=""),
         known=left.known,
         unchanged=left.unchanged,
+        fixable=sum(_may_be_fixed(one, settings, catalogue) for one in left.diagnostics),
     )
+
+
+def _may_be_fixed(diagnostic: Diagnostic, settings: Settings, catalogue: Catalogue) -> bool:
+    """Whether its rule has an automatic fix for such findings; the code at hand is not looked at."""
+    fix = catalogue.rules[diagnostic.code].fix
+    is_of_operator = not fix.operators or bool({*fix.operators} & {*diagnostic.operators})
+    is_said = not fix.messages or diagnostic.variant in fix.messages
+    return fix.is_automatic and is_of_operator and is_said and diagnostic.code in settings.fixable
 
 
 def _left_open(outcome: Outcome) -> list[Diagnostic]:

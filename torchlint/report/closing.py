@@ -25,7 +25,25 @@ def closing_lines(report: Report, failing: int | None) -> Iterator[str]:
         assumed = report.assumed_torch
         told = f" (no torch release is pinned: judged for {assumed}; pin one or pass --torch)" if assumed else ""
         yield f"{closing}{told}"
+    yield from _fix_lines(report)
     yield from _open_lines(report)
+
+
+def _fix_lines(report: Report) -> Iterator[str]:
+    """Yield `3 findings can be fixed with --fix (1 more with --unsafe-fixes)`; where nobody looked, how many at most."""
+    if not report.has_edits:
+        if report.fixable:
+            words = "1 finding has" if report.fixable == 1 else f"up to {counted(report.fixable, 'finding')} have"
+            yield f"{words} an automatic fix: --diff shows it, --fix applies what is safe"
+        return
+    edits = [one.edits for one in report.diagnostics if one.edits is not None]
+    safe = sum(one.is_safe for one in edits)
+    rest = len(edits) - safe
+    if safe:
+        more = f" ({rest} more with --unsafe-fixes)" if rest else ""
+        yield f"{counted(safe, 'finding')} can be fixed with --fix{more}"
+    elif rest:
+        yield f"{counted(rest, 'finding')} can be fixed with --fix --unsafe-fixes"
 
 
 def _open_lines(report: Report) -> Iterator[str]:

@@ -1,0 +1,68 @@
+"""What a fix needs to be imported: the name that the file has for a module, or a new import."""
+
+from __future__ import annotations
+
+import ast
+
+import msgspec
+
+from torchlint.facts.scopes import BindingKind
+from torchlint.fixes.code import FileCode
+from torchlint.source.edits import Replacement, insertion
+
+
+class Spelled(msgspec.Struct, frozen=True):
+    """How code names a module, and the import that this needs first."""
+
+    name: str
+    changes: tuple[Replacement, ...] = ()
+
+
+def spelled_module(code: FileCode, module: str, statement: ast.stmt) -> Spelled | None:
+    """The name of a module for a statement: `th` after `import torch as th`. None where its own name is taken."""
+    facts = code.facts
+    scope = facts.symbols.scope_of[statement]
+    for around in facts.around(scope):
+        for name, bindings in facts.symbols.scopes[around].bindings.items():
+            if [one.kind for one in bindings] != [BindingKind.IMPORT]:
+                continue
+            bound = bindings[0].statement
+            is_before = bound is not None and (bound.lineno < statement.lineno or around != scope)
+            if is_before and not _is_guarded(code, bound) and facts.resolver.name(name, scope).only == module:
+                return Spelled(name)
+    if facts.resolver.owner(module, scope) is not None:
+        return None
+    place = _place_for_import(code)
+    return None if place is None else Spelled(module, (insertion(*place, f"import {module}\n"),))
+
+
+def _is_guarded(code: FileCode, statement: ast.stmt | None) -> bool:
+    """Whether an import may not have run: it stands in a `try` or under a test."""
+    above = None if statement is None else code.facts.symbols.parents[statement]
+    return isinstance(above, ast.Try | ast.If)
+
+
+def _place_for_import(code: FileCode) -> tuple[int, int] | None:
+    """The beginning of the line of the first statement behind the docstring and imports from `__future__`.
+
+    In a notebook it is the first import: cells above may be for other things.
+    """
+    body = code.facts.tree.body
+    rest = [one for at, one in enumerate(body) if not (at == 0 and _is_docstring(one)) and not _is_future(one)]
+    imports = [one for one in rest if isinstance(one, ast.Import | ast.ImportFrom)]
+    first = next(iter(imports if code.facts.source.cells and imports else rest), None)
+    if first is None:
+        return None
+    decorators = getattr(first, "decorator_list", None) or [first]
+    line = min(first.lineno, decorators[0].lineno)
+    starts_line = not code.lines[line - 1][: code.start(first)[1] - 1].strip(" \t\f") or line != first.lineno
+    is_shared = any(one.end_lineno == line for one in body if one is not first and one.lineno < line)
+    return (line, 1) if starts_line and not is_shared and not code.indent_of(line).strip("\f") else None
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _is_future(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"

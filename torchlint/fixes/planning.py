@@ -1,0 +1,125 @@
+"""The fixes of one file: worked out for its findings, each tried on its own."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from torchlint.catalogue import Catalogue
+from torchlint.diagnostics import Diagnostic, Edit, FixEdits
+from torchlint.errors import OverBudget, UnreadableSource
+from torchlint.facts.file import FileFacts
+from torchlint.facts.name_table import NameTable
+from torchlint.facts.scopes import ImportTarget
+from torchlint.fixes.code import FileCode
+from torchlint.fixes.plan import Plan
+from torchlint.fixes.spot import Spot
+from torchlint.fixes.table import FIXES
+from torchlint.source.edits import edited_text
+from torchlint.source.syntax import parse_python, parses
+from torchlint.source.text import Source
+from torchlint.source.written_files import home_of, sources_of
+
+
+class Planned(msgspec.Struct, frozen=True):
+    """A finding of a file, and the fix that it has there."""
+
+    finding: Diagnostic
+    plan: Plan
+    home: int
+    """Which of the file's sources it is in: its own code is 0, then come those that a notebook writes."""
+    edits: FixEdits
+
+
+def planned(data: bytes, shown: str, findings: Sequence[Diagnostic], catalogue: Catalogue) -> list[Planned]:
+    """The fixes of the findings of one file that can be fixed; none where it cannot be read any more."""
+    try:
+        sources = sources_of(data, shown)
+    except UnreadableSource:
+        return []
+    found: list[Planned] = []
+    for home, source in enumerate(sources):
+        own = [one for one in findings if one.code in FIXES and home_of(one.location, sources) == home]
+        if own:
+            found += _of_source(source, home, own, catalogue)
+    return found
+
+
+def _of_source(source: Source, home: int, findings: Sequence[Diagnostic], catalogue: Catalogue) -> Iterator[Planned]:
+    code = _read(source, catalogue)
+    if code is None:
+        return
+    for finding in findings:
+        plan = _plan(Spot(code, catalogue, finding), FIXES[finding.code])
+        if plan is None:
+            continue
+        after = edited_text(source, plan.changes)
+        if after != source.text and parses(after):
+            yield Planned(finding, plan, home, _edits(finding, plan, source, after, catalogue))
+
+
+def _read(source: Source, catalogue: Catalogue) -> FileCode | None:
+    """The code of a source; None where it is no Python, or nested too deeply to be looked at."""
+    table = NameTable(catalogue.names, frozenset(), catalogue.programs.starter)
+    try:
+        return FileCode(FileFacts.read(source.path, source, parse_python(source), table, _Alone()))
+    except (UnreadableSource, RecursionError):
+        return None
+
+
+def _plan(spot: Spot, fix: Callable[[Spot], Plan | None]) -> Plan | None:
+    """What a rule would change; nothing where the line has become another one since the finding, or takes too long."""
+    line = spot.facts.source.joined_line(spot.diagnostic.location)
+    shown = spot.diagnostic.source_line
+    if line > len(spot.code.lines) or (shown and spot.code.lines[line - 1].strip() != shown.strip()):
+        return None
+    try:
+        return fix(spot)
+    except OverBudget:
+        return None
+
+
+def _edits(finding: Diagnostic, plan: Plan, source: Source, after: str, catalogue: Catalogue) -> FixEdits:
+    message = catalogue.rules[finding.code].fix.one
+    edits = sorted(Edit(source.locate(*one.start, *one.end), one.text) for one in plan.changes)
+    return FixEdits(plan.is_safe, message, tuple(edits), tuple(_preview(source.text, after)))
+
+
+def _preview(before: str, after: str) -> Iterator[str]:
+    """The lines that differ, those that went and those that came."""
+    old, new = before.split("\n"), after.split("\n")
+    least = min(len(old), len(new))
+    head = next((at for at in range(least) if old[at] != new[at]), least)
+    tail = next((at for at in range(least - head) if old[-1 - at] != new[-1 - at]), least - head)
+    for line in difflib.ndiff(old[head : len(old) - tail], new[head : len(new) - tail]):
+        if line[:2] in ("- ", "+ "):
+            yield line[:1] + line[2:]
+
+
+class _Alone:
+    """No modules beside the file: what it imports from its project is not known, and then not fixed."""
+
+    def find(self, target: ImportTarget, importer: str) -> None:
+        """No file."""
+
+    def locate(self, target: ImportTarget, importer: str) -> None:
+        """No file."""
+
+    def locate_submodule(self, package: str, name: str) -> None:
+        """No file."""
+
+    def matching(self, pattern: str, importer: str) -> tuple[str, ...]:  # noqa: ARG002 - as Modules has it
+        """No files."""
+        return ()
+
+    def configured(self, section: str, *, inside: bool) -> tuple[str, ...]:  # noqa: ARG002 - as Modules has it
+        """No classes."""
+        return ()
+
+    def at(self, path: str) -> None:
+        """No file."""
+
+    def submodule(self, package: str, name: str) -> None:
+        """No file."""
