@@ -140,6 +140,8 @@ class Diagnostic:
     """The torch that it is true of, where it depends on one and nothing pins any."""
     explanation: str = ""
     """The command that explains it, where no rule does."""
+    admitted: tuple[tuple[int, int], tuple[int, int]] | None = None
+    """The oldest and the newest torch that its project admits, where a fix may ask; None where nothing pins any."""
     edits: FixEdits | None = None
     """Its automatic fix, where it has one and that was asked for."""
 

@@ -62,9 +62,7 @@ class FixChoice(msgspec.Struct, frozen=True):
 
 def with_edits(report: Report, settings_of: SettingsOf, contents: Mapping[Path, bytes]) -> Report:
     """The same report, with the fix of each finding that has one."""
-    found = {id(one.finding): one.edits for plans in _plans(report, settings_of, contents).values() for one in plans}
-    diagnostics = tuple(dataclasses.replace(one, edits=found.get(id(one))) for one in report.diagnostics)
-    return dataclasses.replace(report, diagnostics=diagnostics, has_edits=True)
+    return _Rounds(settings_of, contents, FixChoice()).with_edits(report)
 
 
 def fixed(
@@ -81,7 +79,7 @@ def fixed(
         if rounds.take_back(report, after, before, taken):
             after = check(rounds.contents)
         report = after
-    return Fixed(with_edits(report, settings_of, rounds.contents), rounds.files())
+    return Fixed(rounds.with_edits(report), rounds.files())
 
 
 class _Rounds:
@@ -134,6 +132,13 @@ class _Rounds:
             self._fixed[path].subtract((one.finding.code, one.finding.name) for one in plans)
             self.contents[path] = contents.get(path, self._originals[path])
         return bool(failed)
+
+    def with_edits(self, report: Report) -> Report:
+        """A report on the files as they are, with the fix of each finding that has one."""
+        plans = _plans(report, self._settings_of, self.contents).values()
+        found = {id(one.finding): one.edits for each in plans for one in each if _key(one.finding) not in self._barred}
+        diagnostics = tuple(dataclasses.replace(one, edits=found.get(id(one))) for one in report.diagnostics)
+        return dataclasses.replace(report, diagnostics=diagnostics, has_edits=True)
 
     def files(self) -> tuple[FixedFile, ...]:
         """Those that are other ones now, sorted."""

@@ -16,6 +16,7 @@ from torchlint.source.edits import Replacement, insertion
 
 _ORDER = ("dim", "descending")
 """The parameters of `sort` and `argsort` behind the tensor; beside `stable` torch wants them by keyword."""
+_STABLE_SINCE = {"sort": (1, 9), "argsort": (1, 13)}
 _LOADER_PINS = 7
 """Where `pin_memory` stands among the parameters of a DataLoader."""
 _DROPOUT_TRAINS = 2
@@ -38,7 +39,7 @@ def deterministic_attention(spot: Spot) -> Plan | None:
 def stable_order(spot: Spot) -> Plan | None:
     """`scores.sort(-1)` → `scores.sort(dim=-1, stable=True)`."""
     call = spot.call
-    if call is None or last_word(call.func) not in ("sort", "argsort", "msort"):
+    if call is None or last_word(call.func) not in _STABLE_SINCE:
         return None
     is_function = spot.full_name(call.func).startswith("torch.")
     arguments = arguments_of(spot.code, call)
@@ -53,7 +54,7 @@ def stable_order(spot: Spot) -> Plan | None:
     ):
         return None
     named = [insertion(*one.start, f"{name}=") for one, name in zip(by_position, _ORDER, strict=False)]
-    return plan([*named, *changes])
+    return plan([*named, *changes], since=_STABLE_SINCE[last_word(call.func)])
 
 
 def deterministic_trainer(spot: Spot) -> Plan | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 import msgspec
 
@@ -32,7 +33,7 @@ def spelled_module(code: FileCode, module: str, statement: ast.stmt) -> Spelled 
                 return Spelled(name)
     if facts.resolver.owner(module, scope) is not None:
         return None
-    place = _place_for_import(code)
+    place = _place_for_import(code, module)
     return None if place is None else Spelled(module, (insertion(*place, f"import {module}\n"),))
 
 
@@ -42,22 +43,36 @@ def _is_guarded(code: FileCode, statement: ast.stmt | None) -> bool:
     return isinstance(above, ast.Try | ast.If)
 
 
-def _place_for_import(code: FileCode) -> tuple[int, int] | None:
-    """The beginning of the line of the first statement behind the docstring and imports from `__future__`.
+def _place_for_import(code: FileCode, module: str) -> tuple[int, int] | None:
+    """The beginning of a line behind the docstring and imports from `__future__`: before the first import.
 
-    In a notebook it is the first import: cells above may be for other things.
+    For what Python does not bring along it is the first import of the like, or else what follows the imports. In a
+    notebook it stands by an import: cells above may be for other things.
     """
     body = code.facts.tree.body
     rest = [one for at, one in enumerate(body) if not (at == 0 and _is_docstring(one)) and not _is_future(one)]
     imports = [one for one in rest if isinstance(one, ast.Import | ast.ImportFrom)]
-    first = next(iter(imports if code.facts.source.cells and imports else rest), None)
-    if first is None:
-        return None
-    decorators = getattr(first, "decorator_list", None) or [first]
-    line = min(first.lineno, decorators[0].lineno)
-    starts_line = not code.lines[line - 1][: code.start(first)[1] - 1].strip(" \t\f") or line != first.lineno
-    is_shared = any(one.end_lineno == line for one in body if one is not first and one.lineno < line)
-    return (line, 1) if starts_line and not is_shared and not code.indent_of(line).strip("\f") else None
+    if module in sys.stdlib_module_names:
+        wanted = imports if code.facts.source.cells or rest[:1] == imports[:1] else rest
+    else:
+        others = [one for one in imports if not _is_of_python(one)]
+        last = rest.index(imports[-1]) + 1 if imports else 0
+        wanted = others or ([] if code.facts.source.cells else rest[last:])
+    return next((_line_start(code, one) for one in wanted[:1]), None)
+
+
+def _line_start(code: FileCode, statement: ast.stmt) -> tuple[int, int] | None:
+    """The beginning of a statement's line; None where that is not the beginning of the line."""
+    decorators = getattr(statement, "decorator_list", None) or [statement]
+    line = min(statement.lineno, decorators[0].lineno)
+    begins = not code.lines[line - 1][: code.start(decorators[0])[1] - 1].strip(" \t\f@")
+    return (line, 1) if begins and not code.indent_of(line).strip("\f") else None
+
+
+def _is_of_python(statement: ast.Import | ast.ImportFrom) -> bool:
+    if isinstance(statement, ast.ImportFrom):
+        return not statement.level and (statement.module or "").split(".")[0] in sys.stdlib_module_names
+    return all(alias.name.split(".")[0] in sys.stdlib_module_names for alias in statement.names)
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

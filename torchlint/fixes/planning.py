@@ -76,9 +76,10 @@ def _plan(spot: Spot, fix: Callable[[Spot], Plan | None]) -> Plan | None:
     if line > len(spot.code.lines) or (shown and spot.code.lines[line - 1].strip() != shown.strip()):
         return None
     try:
-        return fix(spot)
+        plan = fix(spot)
     except OverBudget:
         return None
+    return None if plan is None else plan.on(spot.diagnostic.admitted)
 
 
 def _edits(finding: Diagnostic, plan: Plan, source: Source, after: str, catalogue: Catalogue) -> FixEdits:

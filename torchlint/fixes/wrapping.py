@@ -6,6 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.catalogue.values import Kind
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition, Through
+from torchlint.facts.order.texts import ADDRESSED
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import is_method_call, last_word
 from torchlint.fixes.plan import Plan, plan
@@ -57,7 +60,7 @@ def sorted_listing(spot: Spot) -> Plan | None:
 def sorted_set(spot: Spot) -> Plan | None:
     """`enumerate(set(words))` → `enumerate(sorted(set(words)))`. Safe where the set evidently holds text."""
     expression = spot.node(ast.expr)
-    if expression is None or not _can_be_wrapped(spot, expression):
+    if expression is None or not _can_be_wrapped(spot, expression) or _holds_objects(spot, expression):
         return None
     uses = list(_uses(spot, expression))
     if not uses or not all(uses):
@@ -113,6 +116,15 @@ def _use(spot: Spot, expression: ast.expr) -> bool | None:
     return False if isinstance(parent, ast.Return) else None
 
 
+def _holds_objects(spot: Spot, expression: ast.expr) -> bool:
+    """Whether a set holds parameters or modules: these have no order."""
+    scope = spot.scope_of(expression)
+    given = expression.args[0] if isinstance(expression, ast.Call) and expression.args else expression
+    ends = definitions_of(spot.facts, given, scope, Through.PARAMETERS | Through.RESULTS)
+    shown = [expression, *(end.node for end in ends if isinstance(end, Definition))]
+    return any(is_method_call(node, *ADDRESSED) for one in shown for node in ast.walk(one))
+
+
 def _holds_text(spot: Spot, expression: ast.expr) -> bool:
     """Whether a set holds nothing but text, as far as its own expression shows."""
     match expression:
@@ -125,8 +137,20 @@ def _holds_text(spot: Spot, expression: ast.expr) -> bool:
         ):
             return _is_text(spot, element)
         case ast.Call(func=ast.Name(id="set" | "frozenset"), args=[given]):
-            return is_method_call(given, "split", "rsplit", "splitlines") or _is_text(spot, given)
+            return _is_text(spot, given) or _gives_text(spot, given)
     return False
+
+
+def _gives_text(spot: Spot, given: ast.expr) -> bool:
+    """Whether going through an expression gives text: `line.split()`, a name for that, or a list of literals."""
+    for end in definitions_of(spot.facts, given, spot.scope_of(given)) or [None]:
+        if not isinstance(end, Definition) or end.parts:
+            return False
+        elements = end.node.elts if isinstance(end.node, ast.List | ast.Tuple) else []
+        is_text = bool(elements) and all(_is_text(spot, one) for one in elements)
+        if not is_text and not is_method_call(end.node, "split", "rsplit", "splitlines"):
+            return False
+    return True
 
 
 def _is_text(spot: Spot, expression: ast.expr) -> bool:

@@ -30,7 +30,7 @@ def closing_lines(report: Report, failing: int | None) -> Iterator[str]:
 
 
 def _fix_lines(report: Report) -> Iterator[str]:
-    """Yield `3 findings can be fixed with --fix (1 more with --unsafe-fixes)`; where nobody looked, how many at most."""
+    """Yield `3 findings can be fixed with --fix (1 more with --unsafe-fixes)`, or how many at most."""
     if not report.has_edits:
         if report.fixable:
             words = "1 finding has" if report.fixable == 1 else f"up to {counted(report.fixable, 'finding')} have"
