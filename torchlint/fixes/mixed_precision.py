@@ -74,10 +74,8 @@ def _of_module(spot: Spot, call: ast.Call) -> Plan | None:
     sinces = []
     for read in found[1]:
         attribute = spot.facts.index.parents[read]
-        above = spot.facts.index.parents[attribute]
         old = _old_name(spot, attribute) if isinstance(attribute, ast.Attribute) else None
-        is_called = isinstance(above, ast.Call) and above.func is attribute
-        given = _with_device(spot.code, above, old) if old is not None and is_called else None  # type: ignore[arg-type]
+        given = None if old is None else _of_use(spot, attribute, old)
         if old is None or given is None:
             return None
         changes += given
@@ -150,14 +148,14 @@ def _uses_of(spot: Spot, statement: ast.ImportFrom, alias: ast.alias, device: st
         return None
     changes: list[Replacement] = []
     for read in reads:
-        found = _of_read(spot, read, _Name(alias.name, device))
+        found = _of_use(spot, read, _Name(alias.name, device))
         if found is None:
             return None
         changes += found
     return changes
 
 
-def _of_read(spot: Spot, read: ast.Name, old: _Name) -> list[Replacement] | None:
+def _of_use(spot: Spot, read: ast.AST, old: _Name) -> list[Replacement] | None:
     parent = spot.facts.index.parents[read]
     if isinstance(parent, ast.Call) and parent.func is read:
         return _with_device(spot.code, parent, old)
@@ -167,7 +165,7 @@ def _of_read(spot: Spot, read: ast.Name, old: _Name) -> list[Replacement] | None
     return [] if old.name == "GradScaler" and _is_asked_or_annotated(parent, read) else None
 
 
-def _is_asked_or_annotated(parent: ast.AST, read: ast.Name) -> bool:
+def _is_asked_or_annotated(parent: ast.AST, read: ast.AST) -> bool:
     """`scaler: GradScaler`, `isinstance(scaler, GradScaler)`: the old class is a kind of the new one."""
     if isinstance(parent, ast.Call):
         return last_word(parent.func) == "isinstance"

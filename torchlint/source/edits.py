@@ -140,7 +140,7 @@ def _between(text: str, first: int, last: int) -> str:
     opening = text.rfind('"', 0, first)
     above = _FIRST_LINE.search(text, 0, opening + 1)
     if above is not None:
-        return f'",{above[1]}"'
+        return f'",{above[1]}"' if above[1] or '": "' not in text else '", "'
     upper = re.search(r'\\n("\s*,\s*")\Z', text[max(opening - 400, 0) : opening + 1])
     return "" if upper is None else upper[1]
 
