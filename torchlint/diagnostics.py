@@ -218,8 +218,8 @@ class Report:
     """Findings on lines that have not changed since the revision asked about."""
     errors: tuple[str, ...] = ()
     """Why files are not among those checked: settings, or a baseline of theirs, that cannot be read."""
-    fixable: int = 0
-    """Findings of rules with automatic fixes: as many can be fixed at most."""
+    fixable: tuple[int, int] = (0, 0)
+    """Findings of rules with automatic fixes, safe and unsafe ones: as many can be fixed at most."""
     has_edits: bool = False
     """Whether the fixes were worked out: then each finding that has one carries it."""
     open: tuple[OpenPoints, ...] = ()

@@ -17,12 +17,13 @@ from torchlint.engine.fixing import FixedFile
 
 BOTH = "import torch\n\ntorch.manual_seed = 42\ntorch.use_deterministic_algorithms = True\n"
 SAFE = BOTH.replace("seed = 42", "seed(42)")
+_BLANK = " "
 BOLD = SAFE.replace("algorithms = True", "algorithms(True)")
-DIFF = """--- a.py
+DIFF = f"""--- a.py
 +++ a.py
 @@ -1,4 +1,4 @@
  import torch
- 
+{_BLANK}
 -torch.manual_seed = 42
 +torch.manual_seed(42)
  torch.use_deterministic_algorithms = True
@@ -78,9 +79,10 @@ def test_a_diff_of_a_file_without_a_last_line_end(project: Project) -> None:
     )
 
 
-def test_the_closing_line_says_how_many_can_be_fixed(both: Path, project: Project) -> None:
+@pytest.mark.usefixtures("both")
+def test_the_closing_line_says_how_many_can_be_fixed(project: Project) -> None:
     _, out, _ = project.torchlint("check")
-    assert "up to 2 findings have an automatic fix: --diff shows it, --fix applies what is safe\n" in out
+    assert "up to 2 findings can be fixed with --fix; --diff shows how\n" in out
     _, out, _ = project.torchlint("check", "--output-format", "full")
     assert "1 finding can be fixed with --fix (1 more with --unsafe-fixes)\n" in out
 
@@ -199,6 +201,7 @@ def test_a_file_that_changed_meanwhile_is_not_written(
 
 def test_a_full_disk_loses_nothing(both: Path, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_path: Path, data: bytes) -> int:
+        assert data == SAFE.encode()
         raise OSError(28, "No space left on device")
 
     project.write({"b.py": BOTH})

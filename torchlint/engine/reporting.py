@@ -39,8 +39,15 @@ def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalog
         assumed_torch=max((diagnostic.judged_for for diagnostic in visible), key=len, default=""),
         known=left.known,
         unchanged=left.unchanged,
-        fixable=sum(_may_be_fixed(one, settings, catalogue) for one in left.diagnostics),
+        fixable=_fixable(left.diagnostics, settings, catalogue),
     )
+
+
+def _fixable(diagnostics: Sequence[Diagnostic], settings: Settings, catalogue: Catalogue) -> tuple[int, int]:
+    """How many findings may be fixed safely, and otherwise."""
+    found = [catalogue.rules[one.code].fix for one in diagnostics if _may_be_fixed(one, settings, catalogue)]
+    safe = sum(fix.safety == "safe" for fix in found)
+    return safe, len(found) - safe
 
 
 def _may_be_fixed(diagnostic: Diagnostic, settings: Settings, catalogue: Catalogue) -> bool:
@@ -48,7 +55,8 @@ def _may_be_fixed(diagnostic: Diagnostic, settings: Settings, catalogue: Catalog
     fix = catalogue.rules[diagnostic.code].fix
     is_of_operator = not fix.operators or bool({*fix.operators} & {*diagnostic.operators})
     is_said = not fix.messages or diagnostic.variant in fix.messages
-    return fix.is_automatic and is_of_operator and is_said and diagnostic.code in settings.fixable
+    is_built_in = diagnostic.code.startswith("TL")  # rules of the user's own say what to do, in words
+    return is_built_in and fix.is_automatic and is_of_operator and is_said and diagnostic.code in settings.fixable
 
 
 def _left_open(outcome: Outcome) -> list[Diagnostic]:

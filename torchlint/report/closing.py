@@ -30,20 +30,17 @@ def closing_lines(report: Report, failing: int | None) -> Iterator[str]:
 
 
 def _fix_lines(report: Report) -> Iterator[str]:
-    """Yield `3 findings can be fixed with --fix (1 more with --unsafe-fixes)`, or how many at most."""
-    if not report.has_edits:
-        if report.fixable:
-            words = "1 finding has" if report.fixable == 1 else f"up to {counted(report.fixable, 'finding')} have"
-            yield f"{words} an automatic fix: --diff shows it, --fix applies what is safe"
-        return
-    edits = [one.edits for one in report.diagnostics if one.edits is not None]
-    safe = sum(one.is_safe for one in edits)
-    rest = len(edits) - safe
+    """Yield `3 findings can be fixed with --fix (1 more with --unsafe-fixes)`, or at most how many."""
+    (safe, rest), limit, hint = report.fixable, "up to ", "; --diff shows how"
+    if report.has_edits:
+        edits = [one.edits for one in report.diagnostics if one.edits is not None]
+        safe = sum(one.is_safe for one in edits)
+        rest, limit, hint = len(edits) - safe, "", ""
     if safe:
-        more = f" ({rest} more with --unsafe-fixes)" if rest else ""
-        yield f"{counted(safe, 'finding')} can be fixed with --fix{more}"
+        more = f" ({limit}{rest} more with --unsafe-fixes)" if rest else ""
+        yield f"{limit}{counted(safe, 'finding')} can be fixed with --fix{more}{hint}"
     elif rest:
-        yield f"{counted(rest, 'finding')} can be fixed with --fix --unsafe-fixes"
+        yield f"{limit}{counted(rest, 'finding')} can be fixed with --fix --unsafe-fixes{hint}"
 
 
 def _open_lines(report: Report) -> Iterator[str]:
