@@ -187,7 +187,7 @@ def test_a_read_only_file_is_not_written(both: Path, project: Project) -> None:
 def test_a_file_that_changed_meanwhile_is_not_written(
     both: Path, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = fixing.replace_source
+    kept = writing.replace_source
 
     def late(path: Path, before: bytes, after: bytes) -> None:
         both.write_text("# somebody's newer work\n")

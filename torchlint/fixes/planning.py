@@ -48,7 +48,7 @@ def planned(data: bytes, shown: str, findings: Sequence[Diagnostic], catalogue: 
 
 
 def _of_source(source: Source, home: int, findings: Sequence[Diagnostic], catalogue: Catalogue) -> Iterator[Planned]:
-    code = _read(source, catalogue)
+    code = read_code(source, catalogue)
     if code is None:
         return
     for finding in findings:
@@ -60,7 +60,7 @@ def _of_source(source: Source, home: int, findings: Sequence[Diagnostic], catalo
             yield Planned(finding, plan, home, _edits(finding, plan, source, after, catalogue))
 
 
-def _read(source: Source, catalogue: Catalogue) -> FileCode | None:
+def read_code(source: Source, catalogue: Catalogue) -> FileCode | None:
     """The code of a source; None where it is no Python, or nested too deeply to be looked at."""
     table = NameTable(catalogue.names, frozenset(), catalogue.programs.starter)
     try:
