@@ -142,6 +142,8 @@ class Diagnostic:
     """The command that explains it, where no rule does."""
     admitted: tuple[tuple[int, int], tuple[int, int]] | None = None
     """The oldest and the newest torch that its project admits, where a fix may ask; None where nothing pins any."""
+    fix_safety: str = ""
+    """How safe the automatic fix of such findings is at best, `safe` or `unsafe`; empty where they have none."""
     edits: FixEdits | None = None
     """Its automatic fix, where it has one and that was asked for."""
 
@@ -218,10 +220,8 @@ class Report:
     """Findings on lines that have not changed since the revision asked about."""
     errors: tuple[str, ...] = ()
     """Why files are not among those checked: settings, or a baseline of theirs, that cannot be read."""
-    fixable: tuple[int, int] = (0, 0)
-    """Findings of rules with automatic fixes, safe and unsafe ones: as many can be fixed at most."""
-    has_edits: bool = False
-    """Whether the fixes were worked out: then each finding that has one carries it."""
+    is_fixed: bool = False
+    """Whether this is what remains after fixes."""
     open: tuple[OpenPoints, ...] = ()
     """Of each program that trains and has any, where that was asked for; the worst page first."""
 

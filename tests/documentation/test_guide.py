@@ -289,11 +289,6 @@ def test_the_changelog_names_this_version_and_its_rules() -> None:
     assert set(re.findall(r"TL\d{3}", changelog)) == built
 
 
-def test_the_readme_promises_nothing_that_does_not_exist() -> None:
-    for page in EXAMPLES.PAGES:
-        assert not re.search(r"--fix\b|--diff\b", text_of(page)), page.name
-
-
 def test_the_navigation_names_every_page() -> None:
     navigation = yaml.safe_load(text_of(DOCS / "mkdocs.yml"))["nav"]
     named = {path for entry in navigation for path in entry.values()}

@@ -104,6 +104,22 @@ def test_standard_input_without_findings_is_printed_as_it_is(
     assert both.read_text() == BOTH
 
 
+def test_standard_input_for_a_file_by_its_full_path(
+    both: Path, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{BOTH}# unsaved\n".encode())))
+    code, out, _ = project.torchlint("check", "-", "--stdin-filename", str(both), "--fix-only")
+    assert (code, out) == (0, f"{SAFE}# unsaved\n")
+    assert both.read_text() == BOTH
+
+
+def test_two_links_lead_to_one_file(both: Path, project: Project) -> None:
+    (project.root / "b.py").symlink_to("a.py")
+    code, _, err = project.torchlint("check", "--fix", "--unsafe-fixes", "a.py", "b.py")
+    assert (code, both.read_text()) == (0, BOLD)
+    assert "error" not in err
+
+
 def test_what_is_ignored_or_known_or_unchanged_stays(both: Path, project: Project) -> None:
     silenced = BOTH.replace("= 42", "= 42  # torchlint: ignore[TL201]")
     both.write_text(silenced)
@@ -154,6 +170,7 @@ def test_unknown_rules_are_errors(both: Path, project: Project) -> None:
         (("--fix", "--add-ignore"), "--add-ignore and --fix exclude each other"),
         (("--diff", "--watch"), "--watch and --diff exclude each other"),
         (("--fix-only", "--watch"), "--watch and --fix-only exclude each other"),
+        (("--diff", "--output", "out.json"), "--output needs a report, and --diff and --fix-only print none"),
     ],
 )
 def test_two_writers_are_refused(options: tuple[str, ...], said: str, both: Path, project: Project) -> None:

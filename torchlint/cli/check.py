@@ -147,6 +147,13 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     from torchlint.cli.fixing import Fixing
     from torchlint.cli.session import Session
 
+    fixing = Fixing(
+        fix=options["fix"],
+        unsafe=options["unsafe_fixes"],
+        only=options["fix_only"],
+        diff=options["diff"],
+        show=options["show_fixes"],
+    )
     session = Session(
         paths=paths,
         stdin_filename=options["stdin_filename"],
@@ -159,18 +166,12 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
         fail_on_skipped=options["fail_on_skipped"],
         hide_refuted=options["hide_refuted"],
         kept_verdicts=not options["no_cache"],
-        cache=cache_of(options),
+        cache=cache_of(options) or fixing.cache(),
         baseline=not options["no_baseline"],
         since=options["since"],
         add_ignore=options["add_ignore"],
         open=options["open"],
-        fixing=Fixing(
-            fix=options["fix"],
-            unsafe=options["unsafe_fixes"],
-            only=options["fix_only"],
-            diff=options["diff"],
-            show=options["show_fixes"],
-        ),
+        fixing=fixing,
     )
     if options["show_settings"]:
         return session.show_settings()
@@ -203,6 +204,9 @@ def _refuse_contradictions(options: dict[str, Any], paths: tuple[Path, ...]) -> 
 
 def _refuse_two_writers(options: dict[str, Any]) -> None:
     """Fixes, ignore comments and the next look of `--watch` would write and read the same files."""
+    for option in ("output", "also"):
+        if (options["diff"] or options["fix_only"]) and options[option]:
+            raise click.UsageError(f"--{option} needs a report, and --diff and --fix-only print none")
     given = [option for option in ("watch", "add_ignore", "fix", "diff") if options[option] not in (None, False)]
     if options["fix_only"] and "fix" not in given:
         given.append("fix_only")

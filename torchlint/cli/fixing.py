@@ -15,6 +15,7 @@ from torchlint.errors import UnreadableSource
 from torchlint.source.decoding import decode_python
 
 if TYPE_CHECKING:
+    from torchlint.engine.cache.results import ResultCache
     from torchlint.engine.fixing import FixChoice, FixedFile
 
 
@@ -38,6 +39,14 @@ class Fixing:
     def is_asked(self) -> bool:
         return bool(self.fix or self.only or self.diff)
 
+    def cache(self) -> ResultCache | None:
+        """What one round of fixes knows of another, where nothing is known of other runs."""
+        if not self.is_asked:
+            return None
+        from torchlint.engine.cache.results import ResultCache
+
+        return ResultCache()
+
     def choice(self) -> FixChoice:
         """Which fixes to make."""
         from torchlint.engine.fixing import FixChoice
@@ -50,7 +59,8 @@ def write_fixed(files: Sequence[FixedFile]) -> list[Path]:
     failed = []
     for file in files:
         try:
-            replace_source(file.path, file.before, file.after)
+            if file.path.read_bytes() != file.after:  # two links lead to one file
+                replace_source(file.path, file.before, file.after)
         except (OSError, ValueError) as error:
             said = getattr(error, "strerror", None) or error
             say_error(f"{file.path}: nothing was fixed: {said}")

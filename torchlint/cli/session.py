@@ -125,16 +125,18 @@ class Session:
         if self.fixing.diff:
             print_lines(diff_lines(fixed.files))
             say_fixed(fixed.files, one_by_one=self.fixing.show, would=True)
-            return self._code(fixed.report, len(fixed.files), is_trouble=is_missing)
-        given = [file for file in fixed.files if file.path in contents]
-        texts = {**contents, **{file.path: file.after for file in given}}
+            return self._code(fixed.report, 0 if self.exit_zero else len(fixed.files), is_trouble=is_missing)
+        texts = {**contents, **{file.path: file.after for file in fixed.files if file.path in contents}}
         failed = write_fixed([file for file in fixed.files if file.path not in contents])
         say_fixed([file for file in fixed.files if file.path not in failed], one_by_one=self.fixing.show)
-        left = self._with_edits(check(texts), texts) if failed else fixed.report
+        left = dataclasses.replace(self._with_edits(check(texts), texts), is_fixed=True) if failed else fixed.report
         for text in texts.values():
             print_bytes(text)
-        failing = 0 if self.exit_zero or self.fixing.only else self._failing(left)
-        is_written = self.fixing.only or self.shown.say(left, self._context(left, texts, failing), on_error=bool(texts))
+        if self.fixing.only:
+            return self._code(left, 0, is_trouble=is_missing or bool(failed))
+        left = self._with_open_points(left, paths) if self.open and paths else left
+        failing = 0 if self.exit_zero else self._failing(left)
+        is_written = self.shown.say(left, self._context(left, texts, failing), on_error=bool(texts))
         return self._code(left, failing, is_trouble=is_missing or bool(failed) or not is_written)
 
     def _with_edits(self, report: Report, contents: Mapping[Path, bytes]) -> Report:

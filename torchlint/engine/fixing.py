@@ -79,7 +79,7 @@ def fixed(
         if rounds.take_back(report, after, before, taken):
             after = check(rounds.contents)
         report = after
-    return Fixed(rounds.with_edits(report), rounds.files())
+    return Fixed(dataclasses.replace(rounds.with_edits(report), is_fixed=True), rounds.files())
 
 
 class _Rounds:
@@ -106,7 +106,7 @@ class _Rounds:
             data = _data(path, self.contents)
             if not wanted or data is None:
                 continue
-            after, chosen = applied(data, str(path), wanted[:1] if path in self._slow else wanted)
+            after, chosen = applied(data, wanted[0].finding.location.path, wanted[:1] if path in self._slow else wanted)
             if chosen:
                 self._originals.setdefault(path, data)
                 self.contents[path] = after
@@ -121,9 +121,10 @@ class _Rounds:
         old, new = _counts(before), _counts(after)
         failed = []
         for path, plans in taken.items():
+            shown = plans[0].finding.location.path
             ended = Counter(one.finding.code for one in plans)
-            is_read = new[str(path), "TL001"] <= old[str(path), "TL001"]
-            if is_read and all(new[str(path), code] <= old[str(path), code] - count for code, count in ended.items()):
+            is_read = new[shown, "TL001"] <= old[shown, "TL001"]
+            if is_read and all(new[shown, code] <= old[shown, code] - count for code, count in ended.items()):
                 continue
             failed.append(path)
             if len(plans) == 1:
@@ -138,7 +139,7 @@ class _Rounds:
         plans = _plans(report, self._settings_of, self.contents).values()
         found = {id(one.finding): one.edits for each in plans for one in each if _key(one.finding) not in self._barred}
         diagnostics = tuple(dataclasses.replace(one, edits=found.get(id(one))) for one in report.diagnostics)
-        return dataclasses.replace(report, diagnostics=diagnostics, has_edits=True)
+        return dataclasses.replace(report, diagnostics=diagnostics)
 
     def files(self) -> tuple[FixedFile, ...]:
         """Those that are other ones now, sorted."""
@@ -168,15 +169,17 @@ def _plans(report: Report, settings_of: SettingsOf, contents: Mapping[Path, byte
     for diagnostic in report.diagnostics:
         if diagnostic.location.path in files:
             by_file[diagnostic.location.path].append(diagnostic)
-    return {Path(shown): _of_file(shown, own, settings_of, contents) for shown, own in by_file.items()}
+    held = {path.absolute(): path for path in contents}
+    paths = {shown: held.get(Path(shown).absolute(), Path(shown)) for shown in by_file}
+    return {paths[shown]: _of_file(paths[shown], own, settings_of, contents) for shown, own in by_file.items()}
 
 
 def _of_file(
-    shown: str, findings: Sequence[Diagnostic], settings_of: SettingsOf, contents: Mapping[Path, bytes]
+    path: Path, findings: Sequence[Diagnostic], settings_of: SettingsOf, contents: Mapping[Path, bytes]
 ) -> list[Planned]:
-    path = Path(shown)
+    shown = findings[0].location.path
     settings = settings_of(path.parent)
-    wanted = [one for one in findings if one.code in settings.fixable]
+    wanted = [one for one in findings if one.fix_safety]
     data = _data(path, contents) if wanted else None
     return [] if data is None else planned(data, shown, wanted, load_catalogue(settings.extensions))
 

@@ -291,6 +291,5 @@ def _merged(reports: Sequence[Report], selection: Selection) -> Report:
         hidden=sum(report.hidden for report in reports),
         known=sum(report.known for report in reports),
         unchanged=sum(report.unchanged for report in reports),
-        fixable=(sum(report.fixable[0] for report in reports), sum(report.fixable[1] for report in reports)),
         errors=tuple(map(str, selection.errors)),
     )

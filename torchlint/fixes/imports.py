@@ -25,11 +25,14 @@ def spelled_module(code: FileCode, module: str, statement: ast.stmt) -> Spelled 
     scope = facts.symbols.scope_of[statement]
     for around in facts.around(scope):
         for name, bindings in facts.symbols.scopes[around].bindings.items():
-            if [one.kind for one in bindings] != [BindingKind.IMPORT]:
-                continue
-            bound = bindings[0].statement
-            is_before = bound is not None and (bound.lineno < statement.lineno or around != scope)
-            if is_before and not _is_guarded(code, bound) and facts.resolver.name(name, scope).only == module:
+            is_imported = all(one.kind is BindingKind.IMPORT for one in bindings)
+            before = (
+                one.statement
+                for one in bindings
+                if one.statement is not None and (one.statement.lineno < statement.lineno or around != scope)
+            )
+            has_run = is_imported and any(not _is_guarded(code, bound) for bound in before)
+            if has_run and facts.resolver.name(name, scope).only == module:
                 return Spelled(name)
     if facts.resolver.owner(module, scope) is not None:
         return None
@@ -37,10 +40,9 @@ def spelled_module(code: FileCode, module: str, statement: ast.stmt) -> Spelled 
     return None if place is None else Spelled(module, (insertion(*place, f"import {module}\n"),))
 
 
-def _is_guarded(code: FileCode, statement: ast.stmt | None) -> bool:
+def _is_guarded(code: FileCode, statement: ast.stmt) -> bool:
     """Whether an import may not have run: it stands in a `try` or under a test."""
-    above = None if statement is None else code.facts.symbols.parents[statement]
-    return isinstance(above, ast.Try | ast.If)
+    return isinstance(code.facts.symbols.parents[statement], ast.Try | ast.If)
 
 
 def _place_for_import(code: FileCode, module: str) -> tuple[int, int] | None:

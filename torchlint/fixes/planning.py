@@ -94,9 +94,11 @@ def _preview(before: str, after: str) -> Iterator[str]:
     least = min(len(old), len(new))
     head = next((at for at in range(least) if old[at] != new[at]), least)
     tail = next((at for at in range(least - head) if old[-1 - at] != new[-1 - at]), least - head)
-    for line in difflib.ndiff(old[head : len(old) - tail], new[head : len(new) - tail]):
-        if line[:2] in ("- ", "+ "):
-            yield line[:1] + line[2:]
+    middle = old[head : len(old) - tail], new[head : len(new) - tail]
+    for tag, *ends in difflib.SequenceMatcher(None, *middle, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield from (f"-{line}" for line in middle[0][ends[0] : ends[1]])
+            yield from (f"+{line}" for line in middle[1][ends[2] : ends[3]])
 
 
 class _Alone:

@@ -28,7 +28,7 @@ def lines(report: Report, context: Context) -> Iterator[str]:
     for entry in entries(report.diagnostics, context):
         yield from _block(entry, context)
         yield ""
-    yield from closing_lines(report, context.failing)
+    yield from closing_lines(report, context.failing, knows_fixes=True)
 
 
 def _block(entry: Entry, context: Context) -> Iterator[str]:
