@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import msgspec
+
 from torchlint.checks.switches.switches import nearest_switch
 from torchlint.facts.tree import only_target
 from torchlint.fixes.arguments import benchmark_of_trainer
@@ -15,36 +17,75 @@ from torchlint.source.edits import Replacement
 
 _VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
 _WORKSPACE = '":4096:8"'
+_SEEDS = frozenset({"numpy.random.seed", "random.seed"})
+_SETTING = ("set_", "use_", "enable_", "allow_", "preferred_")
+"""How functions begin that take the value of a switch."""
+_TAKING_OTHERS = frozenset({"set_flags", "set_rng_state", "set_rng_state_all", "set_state", "enable_full_determinism"})
 _REMOVED = {"torch.set_deterministic": "use_deterministic_algorithms"}
 _LOOSE = (ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Starred, ast.Lambda)
 """What can be assigned and is no argument as it stands, or is no value of a switch."""
 
 
 def called_function(spot: Spot) -> Plan | None:
-    """`torch.manual_seed = 42` → `torch.manual_seed(42)`. Safe for seeds: a switch may make later calls raise."""
-    is_safe = spot.diagnostic.variant == "seed"
-    setter = spot.call
-    if setter is not None:
-        return plan(_called_by_name(spot, setter), is_safe=is_safe)
+    """`torch.manual_seed = 42` → `torch.manual_seed(42)`. Safe for seeds that are seen to be numbers.
+
+    A switch may make later calls raise. Functions that take no value, or another one, are left to their author.
+    """
+    assigned = _assigned_by_name(spot, spot.call) if spot.call is not None else _assigned(spot)
+    if assigned is None or isinstance(assigned.value, _LOOSE) or not _takes_value(assigned.name):
+        return None
+    seed = spot.facts.value(assigned.value, spot.scope_of(assigned.value))
+    is_number = isinstance(seed.only(int), int) and not isinstance(seed.only(int), bool)
+    is_seed = spot.diagnostic.variant == "seed"
+    if is_seed and seed.is_known and not is_number:
+        return None
+    return plan(assigned.changes, is_safe=is_seed and is_number)
+
+
+class _Assigned(msgspec.Struct, frozen=True):
+    """A function that is replaced, by its full name, the value that it is replaced with, and what would call it."""
+
+    name: str
+    value: ast.expr
+    changes: list[Replacement] | None
+
+
+def _takes_value(name: str) -> bool:
+    """Whether a function takes what would be assigned to it, as one argument."""
+    last = name.rpartition(".")[2]
+    is_seed = last in ("manual_seed", "manual_seed_all", "seed_everything", "set_determinism")
+    return is_seed or name in _SEEDS or (last.startswith(_SETTING) and last not in _TAKING_OTHERS)
+
+
+def _assigned(spot: Spot) -> _Assigned | None:
     statement = spot.node(ast.stmt)
     target = statement.target if isinstance(statement, ast.AnnAssign) else only_target(statement)
     value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
-    if not isinstance(target, ast.Attribute | ast.Name) or value is None or isinstance(value, _LOOSE):
+    if not isinstance(target, ast.Attribute) or value is None:
         return None
-    return plan(_called(spot, target, value), is_safe=is_safe)
+    return _Assigned(spot.full_name(target), value, _called(spot, target, value))
 
 
-def _called(spot: Spot, target: ast.Attribute | ast.Name, value: ast.expr) -> list[Replacement] | None:
+def _assigned_by_name(spot: Spot, setter: ast.Call) -> _Assigned | None:
+    """`setattr(torch, "manual_seed", 42)` → `torch.manual_seed(42)`."""
+    match setter.args:
+        case [ast.Name() | ast.Attribute() as holder, ast.Constant(value=str(name)), value] if not setter.keywords:
+            code = spot.code
+            full = f"{spot.full_name(holder)}.{name}"
+            text = f"{code.text_of(holder)}.{_REMOVED.get(full, name)}({code.text_of(value)})"
+            is_plain = not code.has_comment(code.start(setter), code.end(setter)) and not code.is_in_string(setter)
+            changes = [code.replaced(setter, text)] if is_plain else None
+            return _Assigned(full, value, changes)
+    return None
+
+
+def _called(spot: Spot, target: ast.Attribute, value: ast.expr) -> list[Replacement] | None:
     """The target becomes the function, and the value its argument."""
     code = spot.code
     statement = spot.statement_of(target)
     between = code.tokens(code.end(target), code.start(value))
     is_bracketed = bool(between) and between[-1].string == "("
-    if (
-        isinstance(value, ast.Tuple)
-        or code.has_comment(code.end(target), code.start(value))
-        or _is_outside(spot, target)
-    ):
+    if isinstance(value, ast.Tuple) or code.has_comment(code.end(target), code.start(value)):
         return None
     name = _REMOVED.get(spot.full_name(target))
     changes = [] if name is None else [_last_name(code, target, name)]
@@ -58,23 +99,6 @@ def _called(spot: Spot, target: ast.Attribute | ast.Name, value: ast.expr) -> li
         Replacement(*code.end(target), *code.start(value), "("),
         Replacement(*end, *end, ")"),
     ]
-
-
-def _is_outside(spot: Spot, target: ast.expr) -> bool:
-    """Whether a bare name is assigned to: the call would not change what the module shows."""
-    return isinstance(target, ast.Name) and spot.full_name(target) == ""
-
-
-def _called_by_name(spot: Spot, setter: ast.Call) -> list[Replacement] | None:
-    """`setattr(torch, "manual_seed", 42)` → `torch.manual_seed(42)`."""
-    match setter.args:
-        case [holder, ast.Constant(value=str(name)), value] if not setter.keywords and not isinstance(value, _LOOSE):
-            text = f"{spot.code.text_of(holder)}.{name}({spot.code.text_of(value)})"
-            simple = isinstance(holder, ast.Name | ast.Attribute) and not spot.code.has_comment(
-                spot.code.start(setter), spot.code.end(setter)
-            )
-            return [spot.code.replaced(setter, text)] if simple else None
-    return None
 
 
 def _last_name(code: FileCode, target: ast.expr, name: str) -> Replacement:

@@ -12,49 +12,58 @@ from torchlint.fixes.plan import Plan, plan
 from torchlint.fixes.spot import Spot
 from torchlint.source.edits import Replacement, insertion
 
+_WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
+_LAST_THAT_ASKS = (2, 9)
+"""The last torch that raises in the determinism mode where the workspace is not set."""
 
-def before(code: FileCode, statement: ast.stmt, text: str) -> Replacement | None:
-    """A statement before another one: on a line of its own, or on that line where others stand there too."""
+
+def before(code: FileCode, statement: ast.stmt, *texts: str) -> Replacement | None:
+    """Statements before another one: on lines of their own, or on that line where others stand there too."""
     line, column = code.start(statement)
     lead = code.lines[line - 1][: column - 1]
     if code.lines[line - 1][column - 1 :].startswith("elif") or getattr(statement, "decorator_list", None):
         return None
     if not lead.strip(" \t\f"):
         is_continued = line > 1 and code.lines[line - 2].rstrip().endswith("\\")
-        return None if is_continued else insertion(line, column, f"{text}\n{lead}")
+        return None if is_continued else insertion(line, column, "".join(f"{text}\n{lead}" for text in texts))
     is_compound = hasattr(statement, "body")
-    return None if is_compound else insertion(line, column, f"{text}; ")
+    return None if is_compound else insertion(line, column, "".join(f"{text}; " for text in texts))
 
 
 def workspace_set(spot: Spot) -> Plan | None:
     """`os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"` before the call that turns the mode on."""
-    return _with_call(spot, "os", '{os}.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"')
+    return _with_statements(spot, ("os", f'{{os}}.environ["{_WORKSPACE}"] = ":4096:8"'))
 
 
 def mode_on(spot: Spot) -> Plan | None:
-    """`torch.use_deterministic_algorithms(True)` before the program seeds."""
+    """`torch.use_deterministic_algorithms(True)` before the program seeds, and what older releases ask for with it.
+
+    Where nothing seeds, the mode alone repeats nothing, and the finding stands where a seed is missing: no fix.
+    """
     seeds = [one for one in spot.diagnostic.related if one.message.endswith(" seeds")]
     if spot.diagnostic.variant != "default" or not seeds:
-        return (
-            None  # where nothing seeds, the mode alone repeats nothing, and the finding stands where a seed is missing
-        )
-    return _with_call(spot, "torch", "{torch}.use_deterministic_algorithms(True)")
+        return None
+    oldest = spot.diagnostic.admitted[0] if spot.diagnostic.admitted else _LAST_THAT_ASKS
+    is_set = oldest > _LAST_THAT_ASKS or spot.facts.source.mentions(_WORKSPACE.lower())
+    workspace = ("os", f'{{os}}.environ.setdefault("{_WORKSPACE}", ":4096:8")')
+    mode = ("torch", "{torch}.use_deterministic_algorithms(True)")
+    return _with_statements(spot, *([] if is_set else [workspace]), mode)
 
 
-def _with_call(spot: Spot, module: str, text: str) -> Plan | None:
-    """A statement of a module's before the one that the finding stands in."""
+def _with_statements(spot: Spot, *wanted: tuple[str, str]) -> Plan | None:
+    """Statements before the one that the finding stands in, each with the module whose name it needs."""
     nodes = spot.code.nodes_at(spot.diagnostic.location)
     node = next((one for one in nodes if isinstance(one, ast.expr | ast.stmt)), None)
     if node is None or spot.code.is_in_string(node):
         return None
     statement = spot.statement_of(node)
-    if isinstance(statement, ast.Import | ast.ImportFrom):
+    named = [spelled_module(spot.code, module, statement) for module, _ in wanted]
+    if isinstance(statement, ast.Import | ast.ImportFrom) or None in named:
         return None
-    named = spelled_module(spot.code, module, statement)
-    change = None if named is None else before(spot.code, statement, text.replace(f"{{{module}}}", named.name))
-    if named is None or change is None:
-        return None
-    return plan([*named.changes, change], is_safe=False)
+    known = [one for one in named if one is not None]
+    texts = [text.format(**{module: one.name}) for (module, text), one in zip(wanted, known, strict=True)]
+    change = before(spot.code, statement, *texts)
+    return None if change is None else plan([*(each for one in known for each in one.changes), change], is_safe=False)
 
 
 def unscaled_first(spot: Spot) -> Plan | None:
