@@ -14,6 +14,7 @@ import pytest
 from tests.adoption.projects import Project
 from torchlint.cli import fixing, writing
 from torchlint.engine.fixing import FixedFile
+from torchlint.fixes.table import FIXES
 
 BOTH = "import torch\n\ntorch.manual_seed = 42\ntorch.use_deterministic_algorithms = True\n"
 SAFE = BOTH.replace("seed = 42", "seed(42)")
@@ -287,6 +288,22 @@ def test_a_full_report_shows_the_change(both: Path, project: Project) -> None:
     assert "  --fix:\n    - torch.manual_seed = 42\n    + torch.manual_seed(42)\n" in out
     assert "  --fix --unsafe-fixes:\n    - torch.use_deterministic_algorithms = True\n" in out
     assert both.read_text() == BOTH
+
+
+def test_a_fix_that_breaks_is_reported_and_the_others_go_on(
+    both: Path, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_spot: object) -> None:
+        raise KeyError("gone")
+
+    both.write_text(f"{BOTH}torch.backends.cudnn.benchmrk = True\n")
+    project.write({"torchlint.toml": 'torch = "2.8"\n'})
+    monkeypatch.setitem(FIXES, "TL203", broken)
+    code, _, err = project.torchlint("check", "--fix")
+    assert code == 2
+    assert both.read_text().startswith(SAFE)
+    assert err.count("error: internal: check `the fix of TL203` broke on a.py: KeyError: 'gone'") == 1
+    assert project.torchlint("check", "--output-format", "json")[0] == 2
 
 
 def test_a_check_without_an_output_that_tells_fixes_loads_none(both: Path, project: Project) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import random
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -51,8 +52,19 @@ def test_a_fixture_can_be_fixed(program: Program, tmp_path: Path, monkeypatch: p
         assert not found.report.internal_errors
         texts = {file.path: file.after for file in found.files}
         assert all(parses(one.text) for path, data in texts.items() for one in sources_of(data, str(path)))
+        for file in found.files:
+            if file.path.suffix == ".ipynb":
+                assert _without_sources(file.before) == _without_sources(file.after)
         again = api.fix_report(check(texts), check, choice, options, texts)
         assert again.files == ()
+
+
+def _without_sources(data: bytes) -> str:
+    """A notebook without what its cells hold, laid out as it is."""
+    notebook = json.loads(data)
+    for cell in notebook["cells"]:
+        cell["source"] = []
+    return json.dumps(notebook)
 
 
 def _require_nothing_else(finding: Diagnostic) -> None:

@@ -122,6 +122,7 @@ class Session:
             return self._run(paths, texts) if paths else report
 
         fixed = api.fix_report(report, check, self.fixing.choice(), self._options(None), contents)
+        say_internal_errors(one for one in fixed.report.internal_errors if one not in report.internal_errors)
         if self.fixing.diff:
             print_lines(diff_lines(fixed.files))
             say_fixed(fixed.files, one_by_one=self.fixing.show, would=True)
@@ -142,7 +143,9 @@ class Session:
     def _with_edits(self, report: Report, contents: Mapping[Path, bytes]) -> Report:
         from torchlint import api
 
-        return api.with_edits(report, self._options(None), contents)
+        told = api.with_edits(report, self._options(None), contents)
+        say_internal_errors(told.internal_errors[len(report.internal_errors) :])
+        return told
 
     def show_files(self) -> int:
         """List the files that would be checked."""

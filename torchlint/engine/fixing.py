@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ import msgspec
 
 from torchlint.catalogue import load_catalogue
 from torchlint.config import Settings
-from torchlint.diagnostics import Diagnostic, FixEdits, Report
+from torchlint.diagnostics import Diagnostic, FixEdits, InternalError, Report
 from torchlint.fixes.applying import applied
 from torchlint.fixes.planning import planned
 
@@ -95,11 +95,12 @@ class _Rounds:
         """Files where a round ended less than it should have: from then on they get one fix a round."""
         self._barred: set[tuple[str, str, str]] = set()
         """Findings that their fix does not end: path, code and line."""
+        self._errors: list[InternalError] = []
 
     def apply(self, report: Report) -> dict[Path, list[Planned]]:
         """Put fixes into the files, and tell which."""
         taken: dict[Path, list[Planned]] = {}
-        for path, plans in _plans(report, self._settings_of, self.contents).items():
+        for path, plans in self._plans(report).items():
             settings = self._settings_of(path.parent)
             allowed = (one for one in plans if self._choice.takes(one.edits, settings))
             wanted = [one for one in allowed if _key(one.finding) not in self._barred]
@@ -136,10 +137,29 @@ class _Rounds:
 
     def with_edits(self, report: Report) -> Report:
         """A report on the files as they are, with the fix of each finding that has one."""
-        plans = _plans(report, self._settings_of, self.contents).values()
+        plans = self._plans(report).values()
         found = {id(one.finding): one.edits for each in plans for one in each if _key(one.finding) not in self._barred}
         diagnostics = tuple(dataclasses.replace(one, edits=found.get(id(one))) for one in report.diagnostics)
-        return dataclasses.replace(report, diagnostics=diagnostics)
+        errors = dict.fromkeys((*report.internal_errors, *self._errors))
+        return dataclasses.replace(report, diagnostics=diagnostics, internal_errors=tuple(errors))
+
+    def _plans(self, report: Report) -> dict[Path, list[Planned]]:
+        """The fixes of each file with findings that may have one."""
+        by_file: dict[str, list[Diagnostic]] = defaultdict(list)
+        files = set(report.files)
+        for diagnostic in report.diagnostics:
+            if diagnostic.fix_safety and diagnostic.location.path in files:
+                by_file[diagnostic.location.path].append(diagnostic)
+        held = {path.absolute(): path for path in self.contents}
+        plans: dict[Path, list[Planned]] = {}
+        for shown, findings in by_file.items():
+            path = held.get(Path(shown).absolute(), Path(shown))
+            data = _data(path, self.contents)
+            if data is not None:
+                found = planned(data, shown, findings, load_catalogue(self._settings_of(path.parent).extensions))
+                plans[path] = found.found
+                self._errors += found.errors
+        return plans
 
     def files(self) -> tuple[FixedFile, ...]:
         """Those that are other ones now, sorted."""
@@ -160,28 +180,6 @@ def _key(finding: Diagnostic) -> tuple[str, str, str]:
 
 def _counts(report: Report) -> Counter[tuple[str, str]]:
     return Counter((one.location.path, one.code) for one in report.diagnostics)
-
-
-def _plans(report: Report, settings_of: SettingsOf, contents: Mapping[Path, bytes]) -> dict[Path, list[Planned]]:
-    """The fixes of each file with findings that may have one, as the settings of its root allow."""
-    by_file: dict[str, list[Diagnostic]] = defaultdict(list)
-    files = set(report.files)
-    for diagnostic in report.diagnostics:
-        if diagnostic.location.path in files:
-            by_file[diagnostic.location.path].append(diagnostic)
-    held = {path.absolute(): path for path in contents}
-    paths = {shown: held.get(Path(shown).absolute(), Path(shown)) for shown in by_file}
-    return {paths[shown]: _of_file(paths[shown], own, settings_of, contents) for shown, own in by_file.items()}
-
-
-def _of_file(
-    path: Path, findings: Sequence[Diagnostic], settings_of: SettingsOf, contents: Mapping[Path, bytes]
-) -> list[Planned]:
-    shown = findings[0].location.path
-    settings = settings_of(path.parent)
-    wanted = [one for one in findings if one.fix_safety]
-    data = _data(path, contents) if wanted else None
-    return [] if data is None else planned(data, shown, wanted, load_catalogue(settings.extensions))
 
 
 def _data(path: Path, contents: Mapping[Path, bytes]) -> bytes | None:

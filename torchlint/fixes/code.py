@@ -20,6 +20,7 @@ from torchlint.source.edits import Replacement
 
 Position = tuple[int, int]
 """A line and a column, both from 1."""
+_FORMATTED = (ast.JoinedStr, getattr(ast, "TemplateStr", ast.JoinedStr))
 _SPACE = frozenset({tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT})
 
 
@@ -75,7 +76,7 @@ class FileCode:
     def is_in_string(self, node: ast.AST) -> bool:
         """Whether a node stands inside a formatted string."""
         return isinstance(node, ast.expr) and any(
-            isinstance(above, ast.JoinedStr) for above, _ in self.facts.index.ancestors(node)
+            isinstance(above, _FORMATTED) for above, _ in self.facts.index.ancestors(node)
         )
 
     def has_comment(self, start: Position, end: Position) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from torchlint.catalogue import Catalogue
-from torchlint.diagnostics import Diagnostic, Edit, FixEdits
+from torchlint.diagnostics import Diagnostic, Edit, FixEdits, InternalError
 from torchlint.errors import OverBudget, UnreadableSource
 from torchlint.facts.file import FileFacts
 from torchlint.facts.name_table import NameTable
@@ -33,31 +33,45 @@ class Planned(msgspec.Struct, frozen=True):
     edits: FixEdits
 
 
-def planned(data: bytes, shown: str, findings: Sequence[Diagnostic], catalogue: Catalogue) -> list[Planned]:
+class Plans(msgspec.Struct):
+    """The fixes of one file, and the functions that broke over it."""
+
+    found: list[Planned] = []
+    errors: list[InternalError] = []
+
+
+def planned(data: bytes, shown: str, findings: Sequence[Diagnostic], catalogue: Catalogue) -> Plans:
     """The fixes of the findings of one file that can be fixed; none where it cannot be read any more."""
+    plans = Plans()
     try:
         sources = sources_of(data, shown)
     except UnreadableSource:
-        return []
-    found: list[Planned] = []
+        return plans
     for home, source in enumerate(sources):
         own = [one for one in findings if one.code in FIXES and home_of(one.location, sources) == home]
-        if own:
-            found += _of_source(source, home, own, catalogue)
-    return found
+        code = read_code(source, catalogue) if own else None
+        for finding in own if code is not None else ():
+            assert code is not None
+            try:
+                one = _planned(Spot(code, catalogue, finding), home)
+            except Exception as error:  # noqa: BLE001 - one broken fix must not take the others down; it is reported
+                said = f"{type(error).__name__}: {error}"
+                plans.errors.append(InternalError(f"the fix of {finding.code}", shown, said))
+            else:
+                plans.found += [] if one is None else [one]
+    return plans
 
 
-def _of_source(source: Source, home: int, findings: Sequence[Diagnostic], catalogue: Catalogue) -> Iterator[Planned]:
-    code = read_code(source, catalogue)
-    if code is None:
-        return
-    for finding in findings:
-        plan = _plan(Spot(code, catalogue, finding), FIXES[finding.code])
-        if plan is None:
-            continue
-        after = edited_text(source, plan.changes)
-        if after != source.text and parses(after):
-            yield Planned(finding, plan, home, _edits(finding, plan, source, after, catalogue))
+def _planned(spot: Spot, home: int) -> Planned | None:
+    """A fix that leaves Python behind."""
+    source, finding = spot.facts.source, spot.diagnostic
+    plan = _plan(spot, FIXES[finding.code])
+    if plan is None:
+        return None
+    after = edited_text(source, plan.changes)
+    if after == source.text or not parses(after):
+        return None
+    return Planned(finding, plan, home, _edits(spot, plan, after))
 
 
 def read_code(source: Source, catalogue: Catalogue) -> FileCode | None:
@@ -82,8 +96,9 @@ def _plan(spot: Spot, fix: Callable[[Spot], Plan | None]) -> Plan | None:
     return None if plan is None else plan.on(spot.diagnostic.admitted)
 
 
-def _edits(finding: Diagnostic, plan: Plan, source: Source, after: str, catalogue: Catalogue) -> FixEdits:
-    message = catalogue.rules[finding.code].fix.one
+def _edits(spot: Spot, plan: Plan, after: str) -> FixEdits:
+    source = spot.facts.source
+    message = spot.catalogue.rules[spot.diagnostic.code].fix.one
     edits = sorted(Edit(source.locate(*one.start, *one.end), one.text) for one in plan.changes)
     return FixEdits(plan.is_safe, message, tuple(edits), tuple(_preview(source.text, after)))
 
