@@ -6,10 +6,11 @@ The functions are pure in the sense that they keep no state between calls, and w
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchlint.config import load_settings
 from torchlint.diagnostics import Diagnostic, Report
 from torchlint.engine.cache.folders import VERDICTS
 from torchlint.engine.cache.store import CACHE
@@ -20,6 +21,8 @@ from torchlint.engine.run import list_roots as _list_roots
 if TYPE_CHECKING:
     from torchlint.audit.needs import Needs
     from torchlint.audit.page import Audit
+    from torchlint.config import Settings
+    from torchlint.engine.fixing import Check, FixChoice, Fixed
     from torchlint.engine.renewal import Renewals
     from torchlint.verify.data import Verification
     from torchlint.verify.options import VerifyOptions
@@ -29,11 +32,13 @@ __all__ = [
     "audit_paths",
     "check_paths",
     "check_source",
+    "fix_report",
     "list_files",
     "list_roots",
     "needs_of_programs",
     "renew_baselines",
     "verify_paths",
+    "with_edits",
     "with_open_points",
 ]
 
@@ -58,6 +63,38 @@ def _with_verdicts(report: Report) -> Report:
     from torchlint.verify.kept import with_verdicts  # noqa: PLC0415 - few checks follow a verification
 
     return with_verdicts(report)
+
+
+def with_edits(
+    report: Report, options: CheckOptions | None = None, contents: Mapping[Path, bytes] | None = None
+) -> Report:
+    """The report of `check_paths` with the automatic fix of each finding that has one. Nothing is written."""
+    from torchlint.engine import fixing  # noqa: PLC0415 - most checks ask for no fix
+
+    return fixing.with_edits(report, _settings_by(options), contents or {})
+
+
+def fix_report(
+    report: Report,
+    check: Check,
+    choice: FixChoice,
+    options: CheckOptions | None = None,
+    contents: Mapping[Path, bytes] | None = None,
+) -> Fixed:
+    """Fix what the report of `check_paths` says, and check again, until nothing is left to fix. Nothing is written.
+
+    `check` tells what a check says with other texts in the place of files, as
+    `lambda texts: check_paths(paths, options, texts)`.
+    """
+    from torchlint.engine import fixing  # noqa: PLC0415 - as above
+
+    return fixing.fixed(report, check, _settings_by(options), contents or {}, choice)
+
+
+def _settings_by(options: CheckOptions | None) -> Callable[[Path], Settings]:
+    """The settings for the files of a folder."""
+    chosen = options or CheckOptions()
+    return lambda folder: load_settings(folder, chosen.overrides, config=chosen.config, isolated=chosen.isolated)
 
 
 def list_files(paths: Sequence[Path], options: CheckOptions | None = None) -> tuple[Path, ...]:

@@ -84,6 +84,30 @@ class Fix(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The programs to change; `{count}` then counts them, and `one` is followed by the name of a single one."""
 
 
+class Edit(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
+    """Text in the place of a span of a file; an empty span is an insertion."""
+
+    location: Location
+    content: str
+
+
+class FixEdits(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The automatic fix of one finding."""
+
+    is_safe: bool
+    """Whether the program cannot start to fail by it, and its results change only as the finding says."""
+    message: str
+    """What it does, in the words of the rule."""
+    edits: tuple[Edit, ...]
+    """In the order of the file; none overlaps another."""
+    preview: tuple[str, ...] = ()
+    """The lines that it changes, as a small diff: each begins with `-` or `+`."""
+
+    @property
+    def safety(self) -> str:
+        return "safe" if self.is_safe else "unsafe"
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding, ready to print."""
@@ -116,6 +140,12 @@ class Diagnostic:
     """The torch that it is true of, where it depends on one and nothing pins any."""
     explanation: str = ""
     """The command that explains it, where no rule does."""
+    admitted: tuple[tuple[int, int], tuple[int, int]] | None = None
+    """The oldest and the newest torch that its project admits, where a fix may ask; None where nothing pins any."""
+    fix_safety: str = ""
+    """How safe the automatic fix of such findings is at best, `safe` or `unsafe`; empty where they have none."""
+    edits: FixEdits | None = None
+    """Its automatic fix, where it has one and that was asked for."""
 
     @property
     def explained_by(self) -> str:
@@ -190,6 +220,8 @@ class Report:
     """Findings on lines that have not changed since the revision asked about."""
     errors: tuple[str, ...] = ()
     """Why files are not among those checked: settings, or a baseline of theirs, that cannot be read."""
+    is_fixed: bool = False
+    """Whether this is what remains after fixes."""
     open: tuple[OpenPoints, ...] = ()
     """Of each program that trains and has any, where that was asked for; the worst page first."""
 

@@ -45,6 +45,9 @@ class FakeApi:
             raise self.failure
         return self.report
 
+    def with_edits(self, report: Report, _options: FakeOptions, _contents: Mapping[Path, bytes]) -> Report:
+        return report
+
     def list_files(self, paths: Sequence[Path], _options: FakeOptions) -> tuple[Path, ...]:
         return tuple(sorted(found for path in paths for found in ([path] if path.is_file() else path.rglob("*.py"))))
 
@@ -59,6 +62,7 @@ def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeApi]:
     fake = FakeApi()
     module: Any = ModuleType("torchlint.api")
     module.check_paths, module.list_files, module.CheckOptions = fake.check_paths, fake.list_files, FakeOptions
+    module.with_edits = fake.with_edits
     monkeypatch.setitem(sys.modules, "torchlint.api", module)
     monkeypatch.setattr(torchlint, "api", module, raising=False)
     catalogue = make_catalogue()

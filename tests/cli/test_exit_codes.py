@@ -132,7 +132,7 @@ def test_interruption(api: FakeApi, capsys: Capture) -> None:
         (["--config", "gone.toml"], "error: --config: file `gone.toml` does not exist"),
         (["--config", "a.toml", "--isolated"], "error: --config and --isolated exclude each other"),
         (["--stdin-filename", "a.py"], "error: --stdin-filename needs `-` among the paths"),
-        (["--fix"], "error: no such option `--fix`"),
+        (["--fixes"], "error: no such option `--fixes`"),
         (["--slect", "TL1"], "error: no such option `--slect`; did you mean `--select`?"),
         (["--torch"], "error: option `--torch` requires an argument"),
         (["--also", "out"], "error: --also: `out` is not FORMAT:FILE, such as sarif:out.sarif"),

@@ -272,8 +272,3 @@ def test_the_changelog_names_this_version_and_its_rules() -> None:
     assert f"## [{__version__}]" in changelog
     built = {code for code, rule in CATALOGUE.rules.items() if rule.status == "stable"}
     assert set(re.findall(r"TL\d{3}", changelog)) == built
-
-
-def test_the_readme_promises_nothing_that_does_not_exist() -> None:
-    for page in EXAMPLES.PAGES:
-        assert not re.search(r"--fix\b|--diff\b", text_of(page)), page.name

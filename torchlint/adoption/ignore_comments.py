@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from torchlint.adoption.edits import Insertion, inserted
 from torchlint.diagnostics import Diagnostic
 from torchlint.errors import UnreadableSource
+from torchlint.source.edits import LINE_END, Replacement, edited, insertion
 from torchlint.source.suppressions import read_suppressions
 from torchlint.source.syntax import parse_python
-from torchlint.source.text import Source, source_from_bytes
-from torchlint.source.written_files import written_files
+from torchlint.source.text import Source
+from torchlint.source.written_files import home_of, sources_of
 
 _LINE_ENDS = frozenset({tokenize.NEWLINE, tokenize.NL})
 # Since Python 3.12 a formatted string is several tokens, with line ends inside.
@@ -40,38 +40,20 @@ class Commented(msgspec.Struct, frozen=True):
 def with_ignores(data: bytes, shown: str, findings: Sequence[Diagnostic], reason: str) -> Commented:
     """Add the comments that silence these findings of one file. Raises UnreadableSource when it must be left alone."""
     try:
-        sources = _sources(data, shown)
+        sources = sources_of(data, shown)
     except UnreadableSource:
         return Commented(data, 0, tuple((finding, _UNREAD) for finding in findings))
     left: list[tuple[Diagnostic, str]] = []
     for number, source in enumerate(sources):
-        own = [finding for finding in findings if _home(finding, sources) == number]
-        commented = _in_source(data, source, functools.partial(_source, shown, number), own, reason)
+        own = [finding for finding in findings if home_of(finding.location, sources) == number]
+        commented = _in_source(data, source, functools.partial(_read, shown, number), own, reason)
         data = commented.data
         left += commented.left
     return Commented(data, len(findings) - len(left), tuple(left))
 
 
-def _sources(data: bytes, shown: str) -> tuple[Source, ...]:
-    """What a file holds: its own code, and the files that the cells of a notebook write."""
-    is_notebook = shown.lower().endswith(".ipynb")
-    written = written_files(data) if is_notebook else ()
-    return (source_from_bytes(data, shown, notebook=is_notebook), *(each.source(shown) for each in written))
-
-
-def _source(shown: str, number: int, data: bytes) -> Source:
-    return _sources(data, shown)[number]
-
-
-def _home(finding: Diagnostic, sources: Sequence[Source]) -> int:
-    """Which of the sources a finding is in: a cell that writes a file holds nothing else."""
-    cell = finding.location.cell
-    written = (number for number, source in enumerate(sources) if number and _has_cell(source, cell))
-    return next(written, 0)
-
-
-def _has_cell(source: Source, cell: int | None) -> bool:
-    return any(span.index == cell for span in source.cells or ())
+def _read(shown: str, number: int, data: bytes) -> Source:
+    return sources_of(data, shown)[number]
 
 
 def _in_source(
@@ -87,11 +69,11 @@ def _in_source(
         return Commented(data, 0, tuple((finding, _UNREAD) for finding in findings))
     lines = _lines_for(findings, source)
     wanted = tuple(_insertions(source, findings, lines, reason))
-    changed = inserted(data, source, wanted)
+    changed = edited(data, source, wanted)
     after = read_again(changed)
     lost = {each.line for each in wanted if each.text.strip() not in after.lines[each.line - 1]}
     if lost:  # magics of a notebook, which would take the comment for their own
-        changed = inserted(data, source, [each for each in wanted if each.line not in lost])
+        changed = edited(data, source, [each for each in wanted if each.line not in lost])
         after = read_again(changed)
     _require_same_code(tree, after)
     pairs = zip(findings, lines, strict=True)
@@ -126,7 +108,7 @@ def _writable(source: Source) -> frozenset[int]:
 
 def _insertions(
     source: Source, findings: Iterable[Diagnostic], lines: Iterable[int | None], reason: str
-) -> Iterator[Insertion]:
+) -> Iterator[Replacement]:
     """A new comment at the end of each line, or more codes in one of ours that is there."""
     codes: dict[int, set[str]] = defaultdict(set)
     for finding, line in zip(findings, lines, strict=True):
@@ -136,10 +118,10 @@ def _insertions(
     for line, wanted in codes.items():
         selectors = ", ".join(sorted(wanted))
         if line in directives:
-            yield Insertion(line, directives[line].spans[-1].end_column, f", {selectors}")
+            yield insertion(line, directives[line].spans[-1].end_column, f", {selectors}")
         else:
             words = f"# torchlint: ignore[{selectors}]{reason and f' {reason}'}"
-            yield Insertion(line, None, f"  {words}" if source.lines[line - 1].strip() else words)
+            yield insertion(line, LINE_END, f"  {words}" if source.lines[line - 1].strip() else words)
 
 
 def _require_same_code(before: ast.Module, after: Source) -> None:

@@ -28,7 +28,7 @@ class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """What ends a finding: in the words of the closing line, and how safe an automatic fix would be.
 
     `one` finding, or `many` with `{count}`. `safety` is `safe`, `unsafe`, `show` (a hint) or `none`, and `text` says
-    what the automatic fix would do.
+    what the automatic fix does; for some findings it is less safe than for most.
     """
 
     one: str = ""
@@ -37,6 +37,14 @@ class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """What is changed in the finding's program, where other findings are ended by the same: `mode`."""
     safety: Safety = "none"
     text: str = ""
+    messages: tuple[str, ...] = ()
+    """The messages whose findings can be fixed; all, where none is named."""
+    operators: tuple[str, ...] = ()
+    """The operators whose findings can be fixed; all, where none is named."""
+
+    @property
+    def is_automatic(self) -> bool:
+        return self.safety in ("safe", "unsafe")
 
 
 class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -102,6 +102,15 @@ class CheckCommand(OptionalValues):
     metavar="[=REASON]",
     help="Write `# torchlint: ignore[CODE] REASON` where the findings are, and report those that cannot get one.",
 )
+@click.option("--fix/--no-fix", default=None, help="Fix what can be fixed safely, and report what remains.")
+@click.option(
+    "--unsafe-fixes/--no-unsafe-fixes",
+    default=None,
+    help="Also take fixes by which results, memory, speed or checkpoints change, or the program may raise.",
+)
+@click.option("--fix-only", is_flag=True, help="Fix, and report nothing of what remains.")
+@click.option("--diff", is_flag=True, help="Show what --fix would write, write nothing, and exit with 1 if it is any.")
+@click.option("--show-fixes", is_flag=True, help="List what was fixed.")
 @click.option("--isolated-facts", is_flag=True, help="Judge each file as if it lay alone in an empty folder.")
 @click.option(
     "--config",
@@ -135,8 +144,16 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     """
     paths: tuple[Path, ...] = options["paths"] or (Path(),)
     _refuse_contradictions(options, paths)
+    from torchlint.cli.fixing import Fixing
     from torchlint.cli.session import Session
 
+    fixing = Fixing(
+        fix=options["fix"],
+        unsafe=options["unsafe_fixes"],
+        only=options["fix_only"],
+        diff=options["diff"],
+        show=options["show_fixes"],
+    )
     session = Session(
         paths=paths,
         stdin_filename=options["stdin_filename"],
@@ -149,11 +166,12 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
         fail_on_skipped=options["fail_on_skipped"],
         hide_refuted=options["hide_refuted"],
         kept_verdicts=not options["no_cache"],
-        cache=cache_of(options),
+        cache=cache_of(options) or fixing.cache(),
         baseline=not options["no_baseline"],
         since=options["since"],
         add_ignore=options["add_ignore"],
         open=options["open"],
+        fixing=fixing,
     )
     if options["show_settings"]:
         return session.show_settings()
@@ -181,8 +199,20 @@ def _refuse_contradictions(options: dict[str, Any], paths: tuple[Path, ...]) -> 
     for option in ("open", "watch"):
         if options[option] and Path("-") in paths:
             raise click.UsageError(f"--{option} reads files, not standard input")
-    if options["watch"] and options["add_ignore"] is not None:
-        raise click.UsageError("--watch and --add-ignore exclude each other")
+    _refuse_two_writers(options)
+
+
+def _refuse_two_writers(options: dict[str, Any]) -> None:
+    """Fixes, ignore comments and the next look of `--watch` would write and read the same files."""
+    for option in ("output", "also"):
+        if (options["diff"] or options["fix_only"]) and options[option]:
+            raise click.UsageError(f"--{option} needs a report, and --diff and --fix-only print none")
+    given = [option for option in ("watch", "add_ignore", "fix", "diff") if options[option] not in (None, False)]
+    if options["fix_only"] and "fix" not in given:
+        given.append("fix_only")
+    if len(given) > 1 and not {"watch", "add_ignore"}.isdisjoint(given):
+        one, other = (f"--{option.replace('_', '-')}" for option in given[:2])
+        raise click.UsageError(f"{one} and {other} exclude each other")
 
 
 def _shown(options: dict[str, Any]) -> Shown:

@@ -15,6 +15,8 @@ from torchlint.report.context import Context, NotebookLines
 from torchlint.report.formats import render
 from torchlint.report.statistics import statistics_json_lines, statistics_lines
 
+_WITH_EDITS = frozenset({"full", "json", "json-lines", "rdjson", "rdjsonl", "sarif"})
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -27,9 +29,15 @@ class Shown:
     notebook_lines: NotebookLines = "cell"
     all_places: bool = False
 
-    def say(self, report: Report, context: Context) -> bool:
+    @property
+    def needs_edits(self) -> bool:
+        """Whether some format tells the automatic fixes of findings."""
+        return not _WITH_EDITS.isdisjoint((self.output_format, *(name for name, _ in self.also)))
+
+    def say(self, report: Report, context: Context, *, on_error: bool = False) -> bool:
         """Write the files first: a reader that closes the pipe early must not cost them.
 
+        With `on_error` the report goes to standard error: standard output has the text of a file.
         Whether all could be written: one that could not costs neither the others nor what is printed.
         """
         plain = dataclasses.replace(context, colour=False)
@@ -43,7 +51,7 @@ class Shown:
             except ConfigError as error:
                 failures.append(error)
         if self.output is None:
-            print_lines(self._lines(report, context))
+            print_lines(self._lines(report, context), on_error=on_error)
         for failure in failures:
             say_error(failure)
         return not failures

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import os
 from pathlib import Path
 
 from torchlint.cli.printing import say, say_error, say_note
-from torchlint.cli.writing import replace_file
+from torchlint.cli.writing import replace_source
 from torchlint.diagnostics import Diagnostic, Report
 from torchlint.errors import UnreadableSource
 
@@ -46,9 +45,7 @@ def _add_to(path: Path, shown: str, findings: list[Diagnostic], reason: str) -> 
     data = path.read_bytes()
     commented = with_ignores(data, shown, findings, reason)
     if commented.data != data:
-        if not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
-            raise PermissionError(13, "the file is read-only")
-        replace_file(path, commented.data)
+        replace_source(path, data, commented.data)
     for finding, why in commented.left:
         say_note(f"{finding.location}: {finding.code}: {why}")
     return commented.silenced, [finding for finding, _ in commented.left]

@@ -13,11 +13,16 @@ if TYPE_CHECKING:
     from torchlint.engine.run import Root
 
 
-def print_lines(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str], *, on_error: bool = False) -> None:
     """Print in one piece; the reports colour by themselves, so click strips nothing."""
     text = "\n".join(lines)
     if text:
-        click.echo(text, color=True)
+        click.echo(text, color=True, err=on_error)
+
+
+def print_bytes(data: bytes) -> None:
+    """Print a file as it is."""
+    click.echo(data, nl=False)
 
 
 def say(message: str) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchlint.cli import exits
 from torchlint.cli.findings import Shown
+from torchlint.cli.fixing import Fixing, diff_lines, say_fixed, write_fixed
 from torchlint.cli.ignoring import add_ignores
 from torchlint.cli.parameters import is_there, wants_colour
 from torchlint.cli.printing import (
+    print_bytes,
     print_lines,
     say_error,
     say_internal_errors,
@@ -58,6 +60,7 @@ class Session:
     open: bool = False
     cache: ResultCache | None = None
     """What earlier checks know."""
+    fixing: Fixing = field(default_factory=Fixing)
 
     @property
     def written(self) -> tuple[Path, ...]:
@@ -86,15 +89,63 @@ class Session:
         is_commented = True
         if self.add_ignore is not None:
             report, is_commented = add_ignores(report, self.add_ignore)
+        elif self._fixes(report):
+            return self._fix(report, paths, contents, is_missing=missing)
+        elif self.shown.needs_edits:
+            report = self._with_edits(report, contents)
         failing = 0 if self.exit_zero else self._failing(report)
         if self.open and paths:
             report = self._with_open_points(report, paths)
         is_written = self.shown.say(report, self._context(report, contents, failing))
+        return self._code(report, failing, is_trouble=missing or not (is_commented and is_written))
+
+    def _code(self, report: Report, failing: int, *, is_trouble: bool) -> int:
+        """Say what went wrong; the exit code."""
         for error in report.errors:
             say_error(error)
-        if missing or report.internal_errors or report.errors or not (is_commented and is_written):
+        if is_trouble or report.internal_errors or report.errors:
             return exits.TROUBLE
         return exits.FINDINGS if failing or (self.fail_on_skipped and report.skipped) else exits.CLEAN
+
+    def _fixes(self, report: Report) -> bool:
+        """Whether anything is to be fixed: asked for, or by the configuration of a file with findings."""
+        if self.fixing.is_asked:
+            return True
+        folders = {Path(diagnostic.location.path).parent for diagnostic in report.diagnostics}
+        return self.fixing.fix is None and any(self._settings(folder).fix for folder in folders)
+
+    def _fix(self, report: Report, paths: tuple[Path, ...], contents: dict[Path, bytes], *, is_missing: bool) -> int:
+        """Fix, write or show it, print what remains, and return the exit code."""
+        from torchlint import api
+
+        def check(texts: Mapping[Path, bytes]) -> Report:
+            return self._run(paths, texts) if paths else report
+
+        fixed = api.fix_report(report, check, self.fixing.choice(), self._options(None), contents)
+        say_internal_errors(one for one in fixed.report.internal_errors if one not in report.internal_errors)
+        if self.fixing.diff:
+            print_lines(diff_lines(fixed.files))
+            say_fixed(fixed.files, one_by_one=self.fixing.show, would=True)
+            return self._code(fixed.report, 0 if self.exit_zero else len(fixed.files), is_trouble=is_missing)
+        texts = {**contents, **{file.path: file.after for file in fixed.files if file.path in contents}}
+        failed = write_fixed([file for file in fixed.files if file.path not in contents])
+        say_fixed([file for file in fixed.files if file.path not in failed], one_by_one=self.fixing.show)
+        left = dataclasses.replace(self._with_edits(check(texts), texts), is_fixed=True) if failed else fixed.report
+        for text in texts.values():
+            print_bytes(text)
+        if self.fixing.only:
+            return self._code(left, 0, is_trouble=is_missing or bool(failed))
+        left = self._with_open_points(left, paths) if self.open and paths else left
+        failing = 0 if self.exit_zero else self._failing(left)
+        is_written = self.shown.say(left, self._context(left, texts, failing), on_error=bool(texts))
+        return self._code(left, failing, is_trouble=is_missing or bool(failed) or not is_written)
+
+    def _with_edits(self, report: Report, contents: Mapping[Path, bytes]) -> Report:
+        from torchlint import api
+
+        told = api.with_edits(report, self._options(None), contents)
+        say_internal_errors(told.internal_errors[len(report.internal_errors) :])
+        return told
 
     def show_files(self) -> int:
         """List the files that would be checked."""

@@ -32,7 +32,27 @@ def replace_file(path: Path, data: bytes) -> None:
     try:
         beside.write_bytes(data)
         if target.exists():
-            beside.chmod(target.stat().st_mode)
+            _take_after(beside, target.stat())
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _take_after(path: Path, status: os.stat_result) -> None:
+    """Give a file the owner and the mode of another. Raises PermissionError where the owner may not be given."""
+    own = path.stat()
+    if hasattr(os, "chown") and (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid):
+        os.chown(path, status.st_uid, status.st_gid)
+    path.chmod(status.st_mode)
+
+
+def replace_source(path: Path, before: bytes, after: bytes) -> None:
+    """Put a source in the place of what was read of it. Raises OSError or ValueError, and then nothing is lost.
+
+    A file that is not what it was when it was read is somebody's newer work, and stays.
+    """
+    if not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
+        raise PermissionError(13, "the file is read-only")
+    if path.read_bytes() != before:
+        raise OSError(0, "it has changed since it was read")
+    replace_file(path, after)

@@ -100,6 +100,14 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """The least confidence reported."""
     fail_on: SeverityOption = "warning"
     """The least severity that makes the exit code 1."""
+    fix: bool = False
+    """Write the safe fixes, as `--fix` does."""
+    unsafe_fixes: bool = False
+    """Count those fixes in that change more than the finding says."""
+    fixable: tuple[str, ...] = ("ALL",)
+    """The rules whose fixes may be written."""
+    unfixable: tuple[str, ...] = ()
+    """The rules whose fixes are never written."""
     verify: dict[str, Any] = {}
     """A table for each class or function, by its name (`[tool.torchlint.verify."pkg.models:UNet"]`), that says how
     `torchlint verify` builds it."""  # read by `parse_targets`

@@ -75,6 +75,12 @@ class Settings:
     min_confidence: Confidence
     fail_on: Severity
     isolated_facts: bool
+    fix: bool
+    """Whether a check fixes what it can, without `--fix`."""
+    unsafe_fixes: bool
+    """Whether fixes that are not safe are among them."""
+    fixable: frozenset[str] = field(default=frozenset(), repr=False)
+    """The codes whose findings may be fixed."""
     shows_open: bool = field(default=False, repr=False)
     """Whether the points that rules leave open are looked for, as `audit` does."""
     optional: frozenset[str] = field(default=frozenset(), repr=False)
@@ -149,6 +155,9 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
         min_confidence=_given(overrides.min_confidence, Confidence[options.min_confidence.upper()]),
         fail_on=_given(overrides.fail_on, Severity[options.fail_on.upper()]),
         isolated_facts=overrides.isolated_facts,
+        fix=options.fix,
+        unsafe_fixes=options.unsafe_fixes,
+        fixable=_fixable(options, key, catalogue),
         verify=tuple((target, msgspec.json.encode(hooks).decode()) for target, hooks in targets.items()),
         verify_mistakes=tuple(mistakes.items()),
     )
@@ -203,6 +212,11 @@ def _per_file_ignores(options: Options, key: str, catalogue: Catalogue) -> tuple
         (pattern, resolve_ignored(Selectors(codes, f'{key}per-file-ignores."{pattern}"`'), catalogue))
         for pattern, codes in options.per_file_ignores.items()
     )
+
+
+def _fixable(options: Options, key: str, catalogue: Catalogue) -> frozenset[str]:
+    wanted = resolve_ignored(Selectors(options.fixable, f"{key}fixable`"), catalogue)
+    return wanted - resolve_ignored(Selectors(options.unfixable, f"{key}unfixable`"), catalogue)
 
 
 def _torch(options: Options, overrides: Overrides, key: str, catalogue: Catalogue) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 from msgspec.structs import replace
@@ -31,7 +32,12 @@ def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | N
     if judged is not None and draft.is_open:
         message = draft.message if draft.message.startswith(_OPEN) else _OPEN
         judged = replace(judged, message=message, severity=Severity.INFO)
-    return None if judged is None else diagnostic_of(judged, project.catalogue)
+    if judged is None:
+        return None
+    found = diagnostic_of(judged, project.catalogue)
+    target = project.target_for(draft.path) if project.catalogue.rules[found.code].fix.is_automatic else None
+    is_asked = target is not None and target.pinned
+    return dataclasses.replace(found, admitted=(target.oldest, target.newest)) if is_asked and target else found
 
 
 def _for_releases(draft: Draft, project: Project) -> Draft | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -22,12 +23,13 @@ def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalog
     visible = [diagnostic for diagnostic in found if _is_shown(diagnostic, settings)]
     read = {path for hearing in hearings for path in hearing.paths}
     left = narrowing.apply(visible, found, Scope(settings.root, read, settings.selected))
+    chosen = [_with_safety(diagnostic, settings, catalogue) for diagnostic in left.diagnostics]
     notes = [*(note for hearing in hearings for note in hearing.notes), *left.notes]
     if settings.assume_deterministic:
         notes.append(_assumption_note(outcome))
     return Report(
         diagnostics=tuple(
-            sorted(_with_fixes(left.diagnostics, catalogue, are_alone=len(hearings) > 1), key=lambda d: d.sort_key)
+            sorted(_with_fixes(chosen, catalogue, are_alone=len(hearings) > 1), key=lambda d: d.sort_key)
         ),
         left_open=tuple(_left_open(outcome)),
         notes=tuple(notes),
@@ -40,6 +42,17 @@ def reported(hearings: Sequence[Hearing], settings: Settings, catalogue: Catalog
         known=left.known,
         unchanged=left.unchanged,
     )
+
+
+def _with_safety(diagnostic: Diagnostic, settings: Settings, catalogue: Catalogue) -> Diagnostic:
+    """A finding with what its rule says of automatic fixes; the code at hand is not looked at."""
+    fix = catalogue.rules[diagnostic.code].fix
+    is_of_operator = not fix.operators or not {*fix.operators}.isdisjoint(diagnostic.operators)
+    is_said = not fix.messages or diagnostic.variant in fix.messages
+    is_built_in = diagnostic.code.startswith("TL")  # rules of the user's own say what to do, in words
+    if not (is_built_in and fix.is_automatic and is_of_operator and is_said and diagnostic.code in settings.fixable):
+        return diagnostic
+    return dataclasses.replace(diagnostic, fix_safety=fix.safety)
 
 
 def _left_open(outcome: Outcome) -> list[Diagnostic]:

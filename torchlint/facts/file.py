@@ -78,9 +78,13 @@ class FileFacts(msgspec.Struct):
 
     def locate(self, node: ast.AST) -> Location:
         """Where a node stands, for users."""
+        return self.source.locate(*self.span_of(node))
+
+    def span_of(self, node: ast.AST) -> tuple[int, int, int, int]:
+        """Line, column, last line and end column of a node in the source's text; columns count characters from 1."""
         line, end_line = getattr(node, "lineno", 1), getattr(node, "end_lineno", None) or 1
         start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None) or 0
-        return self.source.locate(line, self._column(line, start), max(line, end_line), self._column(end_line, end))
+        return line, self._column(line, start), max(line, end_line), self._column(end_line, end)
 
     def text_of(self, node: ast.expr | ast.stmt) -> str:
         """The text of what stands on one line."""

@@ -16,8 +16,11 @@ _SHOWN = 3
 """Skipped files, and programs, that are named; the rest are counted. Each skipped file is noted on standard error."""
 
 
-def closing_lines(report: Report, failing: int | None) -> Iterator[str]:
-    """Yield `3 files checked, 1 skipped: …` where something was, and the closing line where there is one."""
+def closing_lines(report: Report, failing: int | None, *, knows_fixes: bool = False) -> Iterator[str]:
+    """Yield `3 files checked, 1 skipped: …` where something was, and the closing line where there is one.
+
+    `knows_fixes` says that each finding carries its automatic fix; else only what its rule says of them is known.
+    """
     if report.skipped:
         yield _skipped_line(report)
     closing = closing_line(report, failing)
@@ -25,7 +28,24 @@ def closing_lines(report: Report, failing: int | None) -> Iterator[str]:
         assumed = report.assumed_torch
         told = f" (no torch release is pinned: judged for {assumed}; pin one or pass --torch)" if assumed else ""
         yield f"{closing}{told}"
+    yield from _fix_lines(report, knows_fixes=knows_fixes or report.is_fixed)
     yield from _open_lines(report)
+
+
+def _fix_lines(report: Report, *, knows_fixes: bool) -> Iterator[str]:
+    """Yield `3 findings can be fixed with --fix (1 more with --unsafe-fixes)`, or at most how many."""
+    if knows_fixes:
+        found = [one.edits.safety for one in report.diagnostics if one.edits is not None]
+    else:
+        found = [one.fix_safety for one in report.diagnostics if one.fix_safety]
+    safe = found.count("safe")
+    rest = len(found) - safe
+    limit, hint = ("", "") if knows_fixes else ("up to ", "; --diff shows how")
+    if safe:
+        more = f" ({limit}{rest} more with --unsafe-fixes)" if rest else ""
+        yield f"{limit}{counted(safe, 'finding')} can be fixed with --fix{more}{hint}"
+    elif rest:
+        yield f"{limit}{counted(rest, 'finding')} can be fixed with --fix --unsafe-fixes{hint}"
 
 
 def _open_lines(report: Report) -> Iterator[str]:

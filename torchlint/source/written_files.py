@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 import msgspec
 
+from torchlint.diagnostics import Location
 from torchlint.errors import SkippedSource, UnreadableSource
 from torchlint.source.notebook import Cell, code_cells
 from torchlint.source.syntax import parses
-from torchlint.source.text import CellSpan, Source
+from torchlint.source.text import CellSpan, Source, is_notebook, source_from_bytes
 
 _MAGIC = re.compile(r"\s*%%(?:writefile|file)[ \t]+(?P<words>[^\n]+?)[ \t]*(?:\n|\Z)")
 _APPEND = re.compile(r"(?:(?<=\s)|\A)(?:-a|--append)(?=\s|\Z)")
@@ -53,6 +54,23 @@ def written_files(data: bytes) -> tuple[WrittenFile, ...]:
     except (UnreadableSource, SkippedSource):
         return ()  # the notebook's own check says so
     return tuple(_contents(cells).values())
+
+
+def sources_of(data: bytes, shown: str) -> tuple[Source, ...]:
+    """What a file holds: its own code, and the files that the cells of a notebook write. Raises UnreadableSource."""
+    written = written_files(data) if is_notebook(shown) else ()
+    own = source_from_bytes(data, shown, notebook=is_notebook(shown))
+    return (own, *(each.source(shown) for each in written))
+
+
+def home_of(place: Location, sources: Sequence[Source]) -> int:
+    """Which of the sources a place is in: a cell that writes a file holds nothing else."""
+    written = (number for number, source in enumerate(sources) if number and _has_cell(source, place.cell))
+    return next(written, 0)
+
+
+def _has_cell(source: Source, cell: int | None) -> bool:
+    return any(span.index == cell for span in source.cells or ())
 
 
 def _contents(cells: Iterable[Cell]) -> dict[str, WrittenFile]:

@@ -68,6 +68,13 @@ def _missing_in_some(visit: Visit, target: ast.expr, module: SwitchModule, known
         yield Finding(_CODE, target, values, "older", torch=str(gap))
 
 
+def nearest_switch(catalogue: Catalogue, name: str) -> str:
+    """The real switch that a name in full was meant to be; empty where there is none like it."""
+    namespace, _, attribute = name.rpartition(".")
+    module = next((module for module in catalogue.switches.module if module.name == namespace), None)
+    return "" if module is None else _nearest(catalogue, module, attribute)
+
+
 def _nearest(catalogue: Catalogue, module: SwitchModule, attribute: str) -> str:
     """The real switch this was meant to be: a like name here, or the same name in another namespace."""
     names = [known.name for known in module.attribute]

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 SEQUENTIAL = "torch.nn.Sequential"
 _DIMENSIONS = ("1d", "2d", "3d")
-_BIAS_POSITION = {
+BIAS_POSITION = {
     **{f"torch.nn.Conv{d}": 7 for d in _DIMENSIONS},
     **{f"torch.nn.ConvTranspose{d}": 7 for d in _DIMENSIONS},
     **{f"torch.nn.LazyConv{d}": 6 for d in _DIMENSIONS},
     "torch.nn.Linear": 2,
     "torch.nn.LazyLinear": 1,
 }
-BIASED = frozenset(_BIAS_POSITION)
+BIASED = frozenset(BIAS_POSITION)
 
 
 class Layer(msgspec.Struct, frozen=True):
@@ -77,7 +77,7 @@ def cancels(facts: FileFacts, layer: Layer, norm: Layer) -> bool:
 
 
 def _has_bias(facts: FileFacts, layer: Layer) -> bool:
-    position = _BIAS_POSITION[layer.name]
+    position = BIAS_POSITION[layer.name]
     given = argument_of(layer.call, "bias", position)
     if given is None:
         return not may_be_hidden(layer.call, position)

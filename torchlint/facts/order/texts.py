@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _CONTAINERS = frozenset({"list", "set", "frozenset", "tuple", "sequence", "iterable", "collection", "iterator"})
-_ADDRESSED = frozenset({"parameters", "modules", "children"})
+ADDRESSED = frozenset({"parameters", "modules", "children"})
 """Methods of a module that yield objects hashed by their address."""
-_TEXTS = frozenset({"split", "rsplit", "splitlines", "partition", "rpartition", "readlines", "read_text"}) | _ADDRESSED
+_TEXTS = frozenset({"split", "rsplit", "splitlines", "partition", "rpartition", "readlines", "read_text"}) | ADDRESSED
 """Methods that give text, or such objects."""
 _ROWS = frozenset({"csv.reader", "csv.DictReader"})
 """What goes through rows, each of several texts."""

@@ -13,11 +13,13 @@ from torchlint.report.paint import Paint, heading, one_line
 from torchlint.report.snippet import make_snippet
 
 if TYPE_CHECKING:
-    from torchlint.diagnostics import Diagnostic, Report
+    from torchlint.diagnostics import Diagnostic, FixEdits, Report
     from torchlint.report.context import Context
 
 _WIDTH = 100
 """Columns of running text: terminals break longer lines inside words."""
+_MOST_CHANGED = 12
+"""Lines of a fix that are shown; a rename may change many."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
 
 
@@ -26,7 +28,7 @@ def lines(report: Report, context: Context) -> Iterator[str]:
     for entry in entries(report.diagnostics, context):
         yield from _block(entry, context)
         yield ""
-    yield from closing_lines(report, context.failing)
+    yield from closing_lines(report, context.failing, knows_fixes=True)
 
 
 def _block(entry: Entry, context: Context) -> Iterator[str]:
@@ -44,11 +46,24 @@ def _block(entry: Entry, context: Context) -> Iterator[str]:
         yield from _wrapped("do:", one_line(diagnostic.advice))
     if diagnostic.fix and not diagnostic.fix.raises:  # that fix ends other findings; here the advice holds
         yield f"  fix:  {one_line(diagnostic.fix.one)}"
+    if diagnostic.edits is not None:
+        yield from _diff(diagnostic.edits, paint)
     if diagnostic.verdict:
         yield f"  verify: {one_line(diagnostic.verdict)}"
     for related in (related for each in (diagnostic, *entry.others) for related in each.related):
         yield f"  see:  {one_line(str(context.placed(related.location)))}: {one_line(related.message)}"
     yield paint.faint(f"  {diagnostic.url or diagnostic.explained_by}")
+
+
+def _diff(edits: FixEdits, paint: Paint) -> Iterator[str]:
+    """The lines that `--fix` would change, and with which option it would."""
+    option = "--fix" if edits.is_safe else "--fix --unsafe-fixes"
+    yield f"  {option}:"
+    shown = edits.preview[:_MOST_CHANGED]
+    for line in shown:
+        yield f"    {line[:1]} {make_snippet(line[1:], 1, None).line}"
+    if len(edits.preview) > len(shown):
+        yield paint.faint(f"    and {len(edits.preview) - len(shown)} more lines (--diff shows all)")
 
 
 def _source(diagnostic: Diagnostic, context: Context) -> Iterator[str]:

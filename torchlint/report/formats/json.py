@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
-    from torchlint.diagnostics import Diagnostic, Related, Report
+    from torchlint.diagnostics import Diagnostic, Edit, FixEdits, Related, Report
     from torchlint.report.context import Context
 
 
@@ -20,6 +20,31 @@ class RelatedObject(TypedDict):
     line: int
     column: int
     message: str
+
+
+class PositionObject(TypedDict):
+    """A place in a file, or in a cell of a notebook; both count from 1."""
+
+    line: int
+    column: int
+
+
+class EditObject(TypedDict):
+    """Text in the place of a span; the end is exclusive, and an empty span is an insertion."""
+
+    cell: int | None
+    location: PositionObject
+    end_location: PositionObject
+    content: str
+
+
+class FixObject(TypedDict):
+    """An automatic fix."""
+
+    safety: str
+    """`safe` or `unsafe`."""
+    message: str
+    edits: list[EditObject]
 
 
 class FindingObject(TypedDict):
@@ -40,7 +65,8 @@ class FindingObject(TypedDict):
     """The published page of the rule; None while there is none."""
     explained_by: str
     """The command that explains the rule."""
-    fix: None
+    fix: FixObject | None
+    """Its automatic fix."""
     verdict: str | None
     """What an earlier `verify` said about it."""
     related: list[RelatedObject]
@@ -69,9 +95,23 @@ def finding_object(diagnostic: Diagnostic) -> FindingObject:
         "end_column": place.end_column,
         "url": diagnostic.url or None,
         "explained_by": diagnostic.explained_by,
-        "fix": None,
+        "fix": None if diagnostic.edits is None else _fix(diagnostic.edits),
         "verdict": diagnostic.verdict or None,
         "related": [_related(related) for related in diagnostic.related],
+    }
+
+
+def _fix(fix: FixEdits) -> FixObject:
+    return {"safety": fix.safety, "message": fix.message, "edits": [_edit(edit) for edit in fix.edits]}
+
+
+def _edit(edit: Edit) -> EditObject:
+    place = edit.location
+    return {
+        "cell": place.cell,
+        "location": {"line": place.line, "column": place.column},
+        "end_location": {"line": place.end_line, "column": place.end_column},
+        "content": edit.content,
     }
 
 

@@ -27,12 +27,15 @@ def diagnostic_object(diagnostic: Diagnostic, context: Context) -> dict[str, obj
     related = [
         {"message": _text(each.message), "location": _location(each.location, context)} for each in diagnostic.related
     ]
+    edits = () if diagnostic.edits is None or diagnostic.location.cell is not None else diagnostic.edits.edits
+    suggestions = [{"range": _location(edit.location, context)["range"], "text": _text(edit.content)} for edit in edits]
     return {
         "message": _text(diagnostic.message),
         "location": _location(diagnostic.location, context),
         "severity": _SEVERITIES[diagnostic.severity],
         "code": {"value": diagnostic.code},
         **({"related_locations": related} if related else {}),
+        **({"suggestions": suggestions} if suggestions else {}),
     }
 
 

@@ -88,20 +88,38 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str, context: Conte
         "message": {"text": diagnostic.message + advice},
         "locations": [_location(diagnostic.location, context)],
         **({"relatedLocations": related} if related else {}),
+        **_fixes(diagnostic, context),
         "partialFingerprints": {_FINGERPRINT: fingerprint},
         "properties": {"confidence": diagnostic.confidence.label},
     }
 
 
+def _fixes(diagnostic: Diagnostic, context: Context) -> Object:
+    """Its automatic fix, if that is safe; none in notebooks, whose regions are of the JSON."""
+    fix = diagnostic.edits
+    if fix is None or not fix.is_safe or diagnostic.location.cell is not None:
+        return {}
+    replacements = [
+        {"deletedRegion": _region(edit.location, context), "insertedContent": {"text": edit.content}}
+        for edit in fix.edits
+    ]
+    change = {"artifactLocation": _artifact(diagnostic.location.path), "replacements": replacements}
+    return {"fixes": [{"description": {"text": fix.message}, "artifactChanges": [change]}]}
+
+
 def _location(place: Location, context: Context) -> Object:
+    region = _region(place, context)
+    return {"physicalLocation": {"artifactLocation": _artifact(place.path), "region": region}}
+
+
+def _region(place: Location, context: Context) -> Object:
     span = context.sources.in_file(place)
-    region = {
+    return {
         "startLine": span.line,
         "startColumn": span.column,
         "endLine": span.end_line,
         "endColumn": span.end_column,
     }
-    return {"physicalLocation": {"artifactLocation": _artifact(place.path), "region": region}}
 
 
 def _artifact(path: str) -> Object:
