@@ -276,3 +276,18 @@ def test_a_cell_that_writes_a_file_gets_its_comments_too(project: Project) -> No
     marked = [cell.replace(BENCHMARK, f"{BENCHMARK}  # torchlint: ignore[TL207]") for cell in cells]
     assert (project.root / "nb.ipynb").read_text() == notebook(*marked)
     assert project.found() == []
+
+
+def test_a_diff_shows_what_would_be_written_and_writes_nothing(project: Project) -> None:
+    project.write({"a.py": BAD})
+    code, out, err = project.torchlint("check", "--add-ignore=later", "--diff", "--select", "TL2")
+    before = (project.root / "a.py").read_bytes()
+    assert before == BAD.encode()
+    assert code == 1
+    assert out.startswith("--- a.py\n+++ a.py\n")
+    assert "would add ignore comments for" in err
+    project.torchlint("check", "--add-ignore=later", "--select", "TL2")
+    added = [line[1:] for line in out.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    assert added
+    assert set(added) <= set((project.root / "a.py").read_text(encoding="utf-8").splitlines())
+    assert project.torchlint("check", "--add-ignore=later", "--diff", "--select", "TL2")[:2] == (0, "")

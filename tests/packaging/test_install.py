@@ -16,6 +16,9 @@ from torchlint.catalogue.compiled import NAME
 
 pytestmark = pytest.mark.slow
 
+LISTED = 'import os\nimport torch\n\nlabels = {name: index for index, name in enumerate(os.listdir("data"))}\n'
+"""TL401, which has a safe fix."""
+
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -102,7 +105,8 @@ def test_pre_commit_runs_both_hooks_from_a_clone(tmp_path: Path) -> None:
     (user / "Dockerfile").write_text("FROM scratch\n")
     (user / "torchlint.toml").write_text('exclude = ["old.py"]\n')
     (user / ".pre-commit-config.yaml").write_text(
-        f"repos:\n- repo: {hooks}\n  rev: {revision}\n  hooks: [{{id: torchlint}}, {{id: torchlint-project}}]\n"
+        f"repos:\n- repo: {hooks}\n  rev: {revision}\n  "
+        "hooks: [{id: torchlint}, {id: torchlint-project}, {id: torchlint-fix}]\n"
     )
     commit_all(user)
 
@@ -127,6 +131,13 @@ def test_pre_commit_runs_both_hooks_from_a_clone(tmp_path: Path) -> None:
     (user / "torchlint-baseline.json").unlink()
     (user / "train.py").write_text("import torch\n")
     assert "Passed" in hook("torchlint-project", "Dockerfile", expect=0)
+    assert "Passed" in hook("torchlint-fix", "train.py", "Dockerfile", expect=0)
+    (user / "train.py").write_text(LISTED)
+    (user / "old.py").write_text(LISTED)
+    assert "files were modified by this hook" in hook("torchlint-fix", "train.py", "old.py", expect=1)
+    assert (user / "train.py").read_text() == LISTED.replace('os.listdir("data")', 'sorted(os.listdir("data"))')
+    assert (user / "old.py").read_text() == LISTED, "an excluded file stays"
+    assert "Passed" in hook("torchlint-fix", "train.py", expect=0)
 
 
 def test_the_project_hook_sees_that_a_helper_is_deleted(tmp_path: Path) -> None:

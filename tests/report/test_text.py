@@ -77,7 +77,7 @@ def test_full_shows_the_source_the_why_and_the_way_out() -> None:
         "  do:   Turn the mode on.",
         "  fix:  turn the mode on in train.py:14",
         "  see:  lib.py:9:1: turned on here",
-        "  https://example.org/TL101",
+        "  https://example.org/TL101  or offline: torchlint rule TL101",
         "",
         "1 finding, 1 fix: turn the mode on in train.py:14",
     ]

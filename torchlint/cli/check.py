@@ -109,7 +109,11 @@ class CheckCommand(OptionalValues):
     help="Also take fixes by which results, memory, speed or checkpoints change, or the program may raise.",
 )
 @click.option("--fix-only", is_flag=True, help="Fix, and report nothing of what remains.")
-@click.option("--diff", is_flag=True, help="Show what --fix would write, write nothing, and exit with 1 if it is any.")
+@click.option(
+    "--diff",
+    is_flag=True,
+    help="Show what --fix (or --add-ignore) would write, write nothing, and exit with 1 if it is any.",
+)
 @click.option("--show-fixes", is_flag=True, help="List what was fixed.")
 @click.option("--isolated-facts", is_flag=True, help="Judge each file as if it lay alone in an empty folder.")
 @click.option(
@@ -207,7 +211,8 @@ def _refuse_two_writers(options: dict[str, Any]) -> None:
     for option in ("output", "also"):
         if (options["diff"] or options["fix_only"]) and options[option]:
             raise click.UsageError(f"--{option} needs a report, and --diff and --fix-only print none")
-    given = [option for option in ("watch", "add_ignore", "fix", "diff") if options[option] not in (None, False)]
+    exclusive = ("watch", "fix", "diff") if options["add_ignore"] is None else ("watch", "add_ignore", "fix")
+    given = [option for option in exclusive if options[option] not in (None, False)]
     if options["fix_only"] and "fix" not in given:
         given.append("fix_only")
     if len(given) > 1 and not {"watch", "add_ignore"}.isdisjoint(given):

@@ -82,13 +82,18 @@ def say_fixed(files: Sequence[FixedFile], *, one_by_one: bool, would: bool = Fal
 
 
 def diff_lines(files: Sequence[FixedFile]) -> Iterator[str]:
-    """Yield what would be written, as a unified diff that `patch` reads; line ends stay as they are."""
+    """Yield what would be written."""
     for file in files:
-        before, after = (_LINE.findall(_text(data)) for data in (file.before, file.after))
-        for line in difflib.unified_diff(before, after, str(file.path), str(file.path)):
-            yield line.removesuffix("\n")
-            if not line.endswith("\n"):
-                yield "\\ No newline at end of file"
+        yield from diff_of(file.path, file.before, file.after)
+
+
+def diff_of(path: Path, before: bytes, after: bytes) -> Iterator[str]:
+    """A unified diff of one file, which `patch` reads; line ends stay as they are."""
+    old, new = (_LINE.findall(_text(data)) for data in (before, after))
+    for line in difflib.unified_diff(old, new, str(path), str(path)):
+        yield line.removesuffix("\n")
+        if not line.endswith("\n"):
+            yield "\\ No newline at end of file"
 
 
 def _text(data: bytes) -> str:

@@ -88,7 +88,11 @@ class Session:
             say_note("nothing to check: no Python file or notebook found")
         is_commented = True
         if self.add_ignore is not None:
-            report, is_commented = add_ignores(report, self.add_ignore)
+            found = len(report.diagnostics)
+            report, is_commented = add_ignores(report, self.add_ignore, writes=not self.fixing.diff)
+            if self.fixing.diff:
+                would = 0 if self.exit_zero else found - len(report.diagnostics)
+                return self._code(report, would, is_trouble=missing or not is_commented)
         elif self._fixes(report):
             return self._fix(report, paths, contents, is_missing=missing)
         elif self.shown.needs_edits:

@@ -52,7 +52,8 @@ def _block(entry: Entry, context: Context) -> Iterator[str]:
         yield f"  verify: {one_line(diagnostic.verdict)}"
     for related in (related for each in (diagnostic, *entry.others) for related in each.related):
         yield f"  see:  {one_line(str(context.placed(related.location)))}: {one_line(related.message)}"
-    yield paint.faint(f"  {diagnostic.url or diagnostic.explained_by}")
+    page = f"{diagnostic.url}  or offline: " if diagnostic.url else ""
+    yield paint.faint(f"  {page}{diagnostic.explained_by}")
 
 
 def _diff(edits: FixEdits, paint: Paint) -> Iterator[str]:
