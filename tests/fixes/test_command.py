@@ -238,9 +238,9 @@ def test_an_owner_that_may_not_be_given_is_kept(both: Path, monkeypatch: pytest.
 
     status = list(both.stat())
     status[stat.ST_UID] += 1
-    kept = writing._take_after
+    kept = writing._give
     monkeypatch.setattr(os, "chown", refused, raising=False)
-    monkeypatch.setattr(writing, "_take_after", lambda path, _status: kept(path, os.stat_result(status)))
+    monkeypatch.setattr(writing, "_give", lambda path, _status: kept(path, os.stat_result(status)))
     assert fixing.write_fixed([FixedFile(both, BOTH.encode(), SAFE.encode(), ())]) == [both]
     assert both.read_text() == BOTH
     assert not list(both.parent.glob(".a.py*"))
