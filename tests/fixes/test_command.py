@@ -83,7 +83,7 @@ def test_a_diff_of_a_file_without_a_last_line_end(project: Project) -> None:
 @pytest.mark.usefixtures("both")
 def test_the_closing_line_says_how_many_can_be_fixed(project: Project) -> None:
     _, out, _ = project.torchlint("check")
-    assert "up to 2 findings can be fixed with --fix; --diff shows how\n" in out
+    assert "up to 2 findings can be fixed with --fix; --diff in its place shows how\n" in out
     _, out, _ = project.torchlint("check", "--output-format", "full")
     assert "1 finding can be fixed with --fix (1 more with --unsafe-fixes)\n" in out
 
@@ -238,9 +238,9 @@ def test_an_owner_that_may_not_be_given_is_kept(both: Path, monkeypatch: pytest.
 
     status = list(both.stat())
     status[stat.ST_UID] += 1
-    kept = writing._take_after
+    kept = writing._give
     monkeypatch.setattr(os, "chown", refused, raising=False)
-    monkeypatch.setattr(writing, "_take_after", lambda path, _status: kept(path, os.stat_result(status)))
+    monkeypatch.setattr(writing, "_give", lambda path, _status: kept(path, os.stat_result(status)))
     assert fixing.write_fixed([FixedFile(both, BOTH.encode(), SAFE.encode(), ())]) == [both]
     assert both.read_text() == BOTH
     assert not list(both.parent.glob(".a.py*"))

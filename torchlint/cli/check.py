@@ -21,6 +21,7 @@ from torchlint.report.formats import format_names
 
 if TYPE_CHECKING:
     from torchlint.cli.findings import Shown
+    from torchlint.cli.fixing import Fixing
     from torchlint.config import Overrides
 
 _SEVERITIES = Choice(["error", "warning", "info"])
@@ -148,16 +149,9 @@ def check(**options: Any) -> int:  # noqa: ANN401 - click passes the options abo
     """
     paths: tuple[Path, ...] = options["paths"] or (Path(),)
     _refuse_contradictions(options, paths)
-    from torchlint.cli.fixing import Fixing
     from torchlint.cli.session import Session
 
-    fixing = Fixing(
-        fix=options["fix"],
-        unsafe=options["unsafe_fixes"],
-        only=options["fix_only"],
-        diff=options["diff"],
-        show=options["show_fixes"],
-    )
+    fixing = _fixing(options)
     session = Session(
         paths=paths,
         stdin_filename=options["stdin_filename"],
@@ -218,6 +212,18 @@ def _refuse_two_writers(options: dict[str, Any]) -> None:
     if len(given) > 1 and not {"watch", "add_ignore"}.isdisjoint(given):
         one, other = (f"--{option.replace('_', '-')}" for option in given[:2])
         raise click.UsageError(f"{one} and {other} exclude each other")
+
+
+def _fixing(options: dict[str, Any]) -> Fixing:
+    from torchlint.cli.fixing import Fixing
+
+    return Fixing(
+        fix=options["fix"],
+        unsafe=options["unsafe_fixes"],
+        only=options["fix_only"],
+        diff=options["diff"],
+        show=options["show_fixes"],
+    )
 
 
 def _shown(options: dict[str, Any]) -> Shown:

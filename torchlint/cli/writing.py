@@ -22,7 +22,7 @@ def write_whole(path: Path, text: str, option: str = "--output") -> None:
         raise ConfigError(f"{option}: {path} cannot be written: {reason}") from error
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes, *, keeps_owner: bool = False) -> None:
     """Put these bytes in the place of a file, all or none, with the mode it had. Raises OSError or ValueError."""
     if path.exists() and not path.is_file():  # a device or a pipe is no file to be replaced
         path.write_bytes(data)
@@ -32,18 +32,20 @@ def replace_file(path: Path, data: bytes) -> None:
     try:
         beside.write_bytes(data)
         if target.exists():
-            _take_after(beside, target.stat())
+            status = target.stat()
+            if keeps_owner:
+                _give(beside, status)
+            beside.chmod(status.st_mode)
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
 
 
-def _take_after(path: Path, status: os.stat_result) -> None:
-    """Give a file the owner and the mode of another. Raises PermissionError where the owner may not be given."""
+def _give(path: Path, status: os.stat_result) -> None:
+    """Give a file to the owner of another. Raises PermissionError where that is not allowed."""
     own = path.stat()
     if hasattr(os, "chown") and (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid):
         os.chown(path, status.st_uid, status.st_gid)
-    path.chmod(status.st_mode)
 
 
 def replace_source(path: Path, before: bytes, after: bytes) -> None:
@@ -55,4 +57,4 @@ def replace_source(path: Path, before: bytes, after: bytes) -> None:
         raise PermissionError(13, "the file is read-only")
     if path.read_bytes() != before:
         raise OSError(0, "it has changed since it was read")
-    replace_file(path, after)
+    replace_file(path, after, keeps_owner=True)
