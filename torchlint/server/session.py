@@ -1,0 +1,136 @@
+"""One session with an editor: what is open, what was found in it, and what the editor was told."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, PyglsError
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+import torchlint
+from torchlint.api import CheckOptions
+from torchlint.catalogue import Rule, load_catalogue
+from torchlint.config import load_settings
+from torchlint.engine.cache.results import ResultCache
+from torchlint.errors import ConfigError, TorchlintError
+from torchlint.server.checking import Answer, Checker
+from torchlint.server.opened import open_files
+from torchlint.server.places import Places
+from torchlint.server.reports import Reports
+from torchlint.server.rounds import Rounds, beside_the_loop
+from torchlint.server.settings import ClientSettings, check_options, read_settings
+from torchlint.server.verifying import Verifications
+
+LOG = logging.getLogger("torchlint.server")
+_NOTEBOOKS = types.NotebookDocumentSyncOptions(
+    [
+        types.NotebookDocumentFilterWithCells(
+            cells=[types.NotebookCellLanguage("python")],
+            notebook=types.NotebookDocumentFilterNotebookType("jupyter-notebook"),
+        )
+    ]
+)
+
+
+class Session(LanguageServer):
+    """The server, and the state of its one session."""
+
+    def __init__(self, cache: ResultCache) -> None:
+        super().__init__(
+            "torchlint",
+            torchlint.__version__,
+            text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
+            notebook_document_sync=_NOTEBOOKS,
+        )
+        self.settings = ClientSettings()
+        self.checker = Checker(cache)
+        self.rounds = Rounds(self._check)
+        self.verifications = Verifications()
+        self.reports = Reports(self)
+        self.answer: Answer | None = None
+        self.was_shut_down = False
+        self._said: set[str] = set()
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders that are open."""
+        uris = [folder.uri for folder in self.workspace.folders.values()] or [self.workspace.root_uri or ""]
+        return [Path(path) for path in map(to_fs_path, filter(None, uris)) if path]
+
+    @functools.cached_property
+    def page_folder(self) -> Path:
+        """Where pages of rules are written for the editor to open; it is gone when the server ends."""
+        self._pages = tempfile.TemporaryDirectory(prefix="torchlint-")
+        return Path(self._pages.name)
+
+    def take_settings(self, told: object) -> None:
+        """Use what the editor sent; what is wrong with it is said, and the settings stay as they are."""
+        try:
+            self.settings = read_settings(told)
+        except ConfigError as error:
+            self.say_once(str(error))
+
+    def say_once(self, message: str, kind: types.MessageType = types.MessageType.Error) -> None:
+        """Show a message, unless the user has seen it."""
+        LOG.log(logging.ERROR if kind == types.MessageType.Error else logging.INFO, "%s", message)
+        if message not in self._said:
+            self._said.add(message)
+            self.window_show_message(types.ShowMessageParams(kind, message))
+
+    def report_server_error(self, error: Exception, source: type[PyglsError | JsonRpcException]) -> None:
+        """A message that cannot be read, or a request that fails, is no end: it is logged."""
+        LOG.error("%s: %s", source.__name__, error)
+
+    def rules(self, answer: Answer, uri: str) -> dict[str, Rule]:
+        """The rules behind what is found in a text, by code; a project's own come from its configuration."""
+        found: dict[str, Rule] = {}
+        for one in answer.found.get(uri, ()):
+            rule = self.rule(one.finding.code, Path(one.finding.location.path).absolute().parent)
+            found |= {} if rule is None else {rule.code: rule}
+        return found
+
+    def rule(self, code: str, folder: Path) -> Rule | None:
+        options = self._options()
+        settings = load_settings(folder, options.overrides, config=options.config, isolated=options.isolated)
+        return load_catalogue(settings.extensions).find(code)
+
+    def _options(self) -> CheckOptions:
+        return check_options(self.settings, self.folders)
+
+    async def _check(self) -> None:
+        """Check what is open now, and tell what was found in the texts that are still the same."""
+        files = open_files(self.workspace)
+        codec = self.workspace.position_codec
+        try:
+            options = self._options()
+            answer = await beside_the_loop(lambda: self.checker.check(files, options, codec))
+        except TorchlintError as error:
+            answer = Answer(files, Places(files, codec), {}, errors=(str(error),))
+        except Exception as error:
+            LOG.exception("the check failed")
+            self.say_once(f"torchlint: internal: {type(error).__name__}: {error}")
+            answer = Answer(files, Places(files, codec), {})
+        self._say_problems(answer)
+        if answer.errors and not answer.found and self.answer is not None:
+            answer = Answer(files, answer.places, self.answer.found, answer.errors)  # while settings are being written
+        self.answer = answer
+        self.reports.tell(answer, versions(self.workspace.text_documents))
+
+    def _say_problems(self, answer: Answer) -> None:
+        for message in answer.errors:
+            self.say_once(f"torchlint: {message}")
+        for error in answer.internal_errors:
+            words = " ".join(error.message.split())
+            self.say_once(f"torchlint: internal: check `{error.check}` broke on {error.path}: {words}")
+
+
+def versions(texts: Mapping[str, Any]) -> dict[str, int | None]:
+    """Those of the texts that are open now, by URI."""
+    return {text.uri: text.version for text in texts.values()}
