@@ -26,4 +26,6 @@ def server(**options: Any) -> int:  # noqa: ANN401 - click passes the options ab
     from torchlint.engine.cache.results import ResultCache
     from torchlint.server.serving import serve
 
-    return serve(cache_of(options) or ResultCache())
+    cache = cache_of(options) or ResultCache()
+    cache.stays = True
+    return serve(cache)

@@ -1,0 +1,56 @@
+"""Who may have asked a file for names that are bound there in another way now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from torchlint.engine.project_context import bytes_of
+from torchlint.facts.exports import Export, read_exports
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torchlint.engine.cache.checksums import Checksums
+    from torchlint.engine.project_context import ProjectContext
+
+_MOST = 20
+"""Names; of more, anybody may have asked for one."""
+_ASKED_OF_OTHERS = rb"(?:\.[\s\\]*|[\"']|\bfrom\b[^\n]*\bimport\b(?:(?:[^\n]|\\\r?\n)*|\s*\([^)]*)\b)%s\b"
+"""As an attribute, as a text or in an import, where a file binds the name itself: every other use is of its own."""
+
+
+def may_have_asked(
+    context: ProjectContext, checksums: Checksums, home: str, names: Iterable[str], others: Iterable[str]
+) -> Iterator[str]:
+    """Those of the other files that write one of the names. Whoever asks a module for a name writes it somewhere.
+
+    A configuration may do so for any of them; a notebook's text is not looked into.
+    """
+    wanted = [name.encode() for name in names]
+    if len(wanted) > _MOST or not all(name.isascii() for name in wanted) or _are_in_configurations(context, wanted):
+        yield from others
+        return
+    for path in others:
+        if path != home and (not path.endswith(".py") or _asks(context, checksums, path, wanted)):
+            yield path
+
+
+def _are_in_configurations(context: ProjectContext, names: list[bytes]) -> bool:
+    return any(name in data for data in map(bytes_of, context.beside) for name in names)
+
+
+def _asks(context: ProjectContext, checksums: Checksums, path: str, names: list[bytes]) -> bool:
+    data = context.read(path)
+    written = [name for name in names if name in data]
+    if not written:
+        return False
+    exports: Mapping[str, Export] = read_exports(checksums.files[path].exports)
+    return any(_is_asked_in(data, name, exports.get(name.decode())) for name in written)
+
+
+def _is_asked_in(data: bytes, name: bytes, own: Export | None) -> bool:
+    if own is not None and own.is_own:
+        return re.search(_ASKED_OF_OTHERS % name, data) is not None
+    return re.search(rb"\b%s\b" % name, data) is not None
