@@ -18,7 +18,7 @@ from torchlint.errors import TorchlintError, UnreadableSource
 from torchlint.server.diagnostics import as_diagnostic, verdict_hint
 from torchlint.server.opened import OpenFile
 from torchlint.server.places import Places
-from torchlint.source.syntax import parse_python
+from torchlint.source.syntax import can_be_parsed
 from torchlint.source.text import is_notebook, source_from_bytes
 
 
@@ -125,10 +125,10 @@ def _alone(options: CheckOptions, *, has_place: bool) -> CheckOptions:
 
 def _is_readable(file: OpenFile) -> bool:
     try:
-        parse_python(source_from_bytes(file.data, str(file.path), notebook=is_notebook(str(file.path))))
+        source = source_from_bytes(file.data, str(file.path), notebook=is_notebook(str(file.path)))
     except UnreadableSource:
         return False
-    return True
+    return can_be_parsed(source)
 
 
 def _by_text(findings: Iterable[Diagnostic], places: Places) -> dict[str, tuple[Found, ...]]:

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
-_QUIET = 0.05
-"""Seconds from a change to its check: what a key brings along comes in the meantime."""
+_QUIET = 0.01
+"""Seconds from a change to its check: what an editor sends along with it comes in the meantime."""
 
 
 class Rounds:
@@ -23,19 +23,19 @@ class Rounds:
 
     def __init__(self, check: Callable[[], Awaitable[None]]) -> None:
         self._check = check
-        self._asked = 0
+        self.asked = 0
         self._answered = 0
         self._running: asyncio.Task[None] | None = None
 
     def ask(self) -> None:
         """Something has changed."""
-        self._asked += 1
+        self.asked += 1
         if self._running is None or self._running.done():
             self._running = asyncio.ensure_future(self._run())
 
     @property
     def is_settled(self) -> bool:
-        return self._answered == self._asked
+        return self._answered == self.asked
 
     async def settled(self) -> None:
         """Wait until all that was asked for is answered."""
@@ -45,7 +45,7 @@ class Rounds:
     async def _run(self) -> None:
         while not self.is_settled:
             await asyncio.sleep(_QUIET)
-            turn = self._asked
+            turn = self.asked
             await self._check()
             self._answered = turn
 

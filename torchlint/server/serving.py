@@ -37,7 +37,7 @@ class EditorLog(logging.Handler):
 
 def serve(cache: ResultCache) -> int:
     """Serve until the client says `exit` or closes its end. The exit code is 1 unless it said `shutdown` before."""
-    gc.enable()  # this process stays
+    gc.disable()  # what a check makes mostly dies by itself; Session collects the rest while nobody waits
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Ctrl-C would wait for the next message
     server = Session(cache)
     add_features(server)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
+import gc
 import logging
 import tempfile
 from collections.abc import Mapping
@@ -28,6 +30,8 @@ from torchlint.server.rounds import Rounds, beside_the_loop
 from torchlint.server.settings import ClientSettings, check_options, read_settings
 from torchlint.server.verifying import Verifications
 
+_PAUSE = 5.0
+"""Seconds without a change."""
 LOG = logging.getLogger("torchlint.server")
 _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     [
@@ -121,7 +125,13 @@ class Session(LanguageServer):
         if answer.errors and not answer.found and self.answer is not None:
             answer = Answer(files, answer.places, self.answer.found, answer.errors)  # while settings are being written
         self.answer = answer
+        asyncio.get_running_loop().call_later(_PAUSE, self._collect, self.rounds.asked)
         self.reports.tell(answer, versions(self.workspace.text_documents))
+
+    def _collect(self, asked: int) -> None:
+        """Let Python's collector run, which takes a while, where nothing was asked for since."""
+        if self.rounds.is_settled and self.rounds.asked == asked:
+            gc.collect()
 
     def _say_problems(self, answer: Answer) -> None:
         for message in answer.errors:

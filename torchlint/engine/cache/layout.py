@@ -48,6 +48,8 @@ class Known(msgspec.Struct):
     """By what they hang on, the newest first."""
     at_hand: dict[Asked, tuple[Kept, FileResult]] = msgspec.field(default_factory=dict)
     """Results as objects, for a process that will ask again."""
+    texts: dict[str, tuple[bytes, bytes]] = msgspec.field(default_factory=dict)
+    """The checksum and the bytes of each file that judges looked into; likewise."""
     made: dict[str, tuple[object, object]] = msgspec.field(default_factory=dict)
     """What judges made of all files, by name, with what it was made of; for such a process, too."""
 

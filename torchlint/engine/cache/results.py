@@ -154,6 +154,20 @@ class Keeper:
         modules = self._state.modules
         self._keep((path, question), modules.consulted_by(path), modules.gone_through_by(path), answer)
 
+    def read(self, path: str) -> bytes:
+        """A source; in a process that stays it is read once, as long as it stays the same."""
+        file = self._checksums.files.get(path)
+        if file is None or not self._stays:
+            return self._context.read(path)
+        held = self._known.texts.get(path)
+        if held is None or held[0] != file.checksum:
+            held = self._known.texts[path] = file.checksum, self._context.read(path)
+        return held[1]
+
+    def sources(self) -> Iterator[tuple[str, bytes]]:
+        """Every source of the project, by path."""
+        return ((path, self.read(path)) for path in self._context.paths)
+
     def made_of(self, name: str, parts: object, make: Callable[[], Made]) -> Made:
         """What is made of all files; what was made in an earlier run, where the parts are the same."""
         known = self._known.made.get(name)
@@ -179,6 +193,7 @@ class Keeper:
             self._known.reports.clear()
         self._known.files = settled
         at_hand = self._known.at_hand.items()
+        self._known.texts = {path: held for path, held in self._known.texts.items() if path in settled}
         self._known.at_hand = {asked: held for asked, held in at_hand if self._known.said.get(asked) is held[0]}
         if self._is_new and self._file is not None:
             write_known(self._file, self._known, self._context.paths)
