@@ -37,7 +37,9 @@ class Block{number}(Block{above}):
     def forward(self, x):
         return super().forward(self.conv{number}(x))
 """
-_FIRST = "from torch import nn\n\n\nclass Block0(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
+_FIRST = (
+    "from torch import nn\n\n\nclass Block0(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
+)
 _HEAD = """from torch import nn
 from torch.nn import functional as F
 from net.part1 import Block1
@@ -92,7 +94,7 @@ def _heard(event: str, arguments: tuple[object, ...]) -> None:
             work.opened.add(str(arguments[0]).removeprefix(root))
 
 
-sys.addaudithook(_heard)  # type: ignore[arg-type]
+sys.addaudithook(_heard)
 
 
 @contextmanager

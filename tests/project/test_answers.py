@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections.abc import Callable
 
 from torchlint.facts.origins import Argument
 from torchlint.facts.values import Values
-from torchlint.project.answers import Interview, name_of
+from torchlint.project.answers import Answer, Interview, name_of
 
 
 def asked(*_: object, **__: object) -> None:
@@ -23,6 +24,9 @@ class _Kept:
 
     def keep_answer(self, path: str, question: bytes, answer: bytes) -> None:
         self.answers[path, question] = answer
+
+    def made_of(self, name: str, parts: object, make: Callable[[], Answer]) -> Answer:
+        raise AssertionError(f"{name} of {parts} is not asked of {make}")
 
 
 def test_what_is_named() -> None:

@@ -43,7 +43,7 @@ class Editor(LanguageClient):
         self.messages: list[str] = []
         self.logged: list[str] = []
         self.shown: list[str] = []
-        self.progress: list[str] = []
+        self.steps: list[str] = []
         self.registered: list[str] = []
         self.refreshed = 0
         self.settings = settings
@@ -66,8 +66,8 @@ class Editor(LanguageClient):
         feature(types.WINDOW_SHOW_DOCUMENT)(
             told(lambda one: self.shown.append(one.uri), types.ShowDocumentResult(success=True))
         )
-        feature(types.WINDOW_WORK_DONE_PROGRESS_CREATE)(told(lambda _: self.progress.append("create")))
-        feature(types.PROGRESS)(told(lambda one: self.progress.append(_kind(one.value))))
+        feature(types.WINDOW_WORK_DONE_PROGRESS_CREATE)(told(lambda _: self.steps.append("create")))
+        feature(types.PROGRESS)(told(lambda one: self.steps.append(_kind(one.value))))
         feature(types.CLIENT_REGISTER_CAPABILITY)(
             told(lambda one: self.registered.extend(each.method for each in one.registrations))
         )
@@ -178,7 +178,7 @@ def converse(
         finally:
             if process.returncode is None:
                 process.kill()
-            await editor.stop()
+            await editor.stop()  # type: ignore[no-untyped-call]
 
     return asyncio.run(whole())
 

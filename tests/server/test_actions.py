@@ -74,9 +74,13 @@ def test_the_page_of_a_rule(tmp_path: Path) -> None:
         assert text.startswith("# TL201 overwritten-function\n")
         (shown,) = editor.shown
         assert shown.endswith("/TL201.md")
-        assert "## Use instead" in Path(shown.removeprefix("file://")).read_text(encoding="utf-8")
+        assert "## Use instead" in text_of(shown)
 
     assert converse(talk) == 0
+
+
+def text_of(uri: str) -> str:
+    return Path(uri.removeprefix("file://")).read_text(encoding="utf-8")
 
 
 FIXING = """
@@ -141,7 +145,7 @@ def test_a_verification_with_progress_and_its_verdict_as_a_hint(tmp_path: Path) 
         record = await _verified(editor, uri, 11)
         assert record is not None
         verdict = record["results"][0]["verdict"]
-        assert editor.progress == ["create", "begin", "end"]
+        assert editor.steps == ["create", "begin", "end"]
         assert f"TL103 in line 12: {verdict}" in editor.messages[-1]
         await editor.until(lambda: len(editor.published[uri][-1].diagnostics) == 2)
         hint = editor.published[uri][-1].diagnostics[1]

@@ -37,9 +37,7 @@ with mock.patch.object(checking, "check_paths", check):
 
 @pytest.fixture
 def server() -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen(
-        SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
+    with subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         yield process
         process.kill()
 

@@ -126,7 +126,7 @@ def test_files_that_come_and_go(tmp_path: Path) -> None:
         assert result.capabilities.workspace is not None
         operations = result.capabilities.workspace.file_operations
         assert operations is not None
-        assert operations.did_create and operations.did_delete and operations.did_rename
+        assert None not in (operations.did_create, operations.did_delete, operations.did_rename)
         uri = editor.open(folder / "net.py")
         await editor.told(uri)
 

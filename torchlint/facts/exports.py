@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.encoding import checksum, decoded, encoded
+from torchlint.facts.components import components
 from torchlint.facts.scopes import BindingKind
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 STARS = "*"
 """In the place of a name: what all that the module does not bind hangs on."""
 _WORD = re.compile(r"\w+")
-_MOST_STEPS = 50_000
-"""From name to name; of a module with more, every name hangs on all others."""
+_Node = str | tuple[int, int]
+"""A name, or lines that bind names."""
 
 
 class Export(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -36,14 +37,12 @@ def exports_of(facts: FileFacts) -> bytes:
     Lines that move and bodies of functions change nothing.
     """
     module = facts.symbols.scopes[0]
-    bound = {name: [_told(facts, one) for one in bindings] for name, bindings in module.bindings.items()}
-    words = {name: _names_in(told) & bound.keys() for name, told in bound.items()}
-    made_of = _made_of(words)
-    stars = repr(module.stars)
+    stars = repr(module.stars).encode()
+    told = _told(facts, module.bindings)
     exports = {STARS: Export(checksum(stars)[:8])}
     for name, bindings in module.bindings.items():
-        told = [(one, bound[one]) for one in made_of[name]]
-        exports[name] = Export(checksum(repr((told, stars)))[:8], not any(_is_of_project(facts, b) for b in bindings))
+        is_own = not any(_is_of_project(facts, one) for one in bindings)
+        exports[name] = Export(checksum(told[name] + stars)[:8], is_own)
     return encoded(exports) or b""
 
 
@@ -60,35 +59,38 @@ def names_that_differ(before: bytes, now: bytes) -> frozenset[str] | None:
     return frozenset(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
 
 
-def _told(facts: FileFacts, binding: Binding) -> tuple[object, ...]:
-    """How a binding reads."""
+def _told(facts: FileFacts, module: Mapping[str, list[Binding]]) -> Mapping[_Node, bytes]:
+    """A checksum for each name: of how it is bound, and of those of the names on the lines that bind it."""
+    own: dict[_Node, bytes] = {}
+    following: dict[_Node, list[_Node]] = {}
+    for name, bindings in module.items():
+        spans = [_span(one) for binding in bindings for one in (binding.value, binding.annotation) if one is not None]
+        following[name] = [*dict.fromkeys(spans)]
+        for span in spans:
+            if span not in own:
+                text = "\n".join(facts.source.lines[span[0] - 1 : span[1]])
+                own[span] = checksum(text)
+                following[span] = [word for word in dict.fromkeys(_WORD.findall(text)) if word in module]
+        own[name] = checksum(repr(([_bound(facts, one) for one in bindings], [own[span] for span in spans])))
+    told: dict[_Node, bytes] = {}
+    for group in components(following):
+        behind = [told[one] for node in group for one in following[node] if one in told]
+        whole = checksum(b"".join([*sorted(own[node] for node in group), *sorted(set(behind))]))
+        told |= {node: checksum(own[node] + whole) for node in group}
+    return told
+
+
+def _bound(facts: FileFacts, binding: Binding) -> tuple[object, ...]:
+    """How a binding reads, but for its lines."""
     scope = None if binding.definition is None else facts.symbols.scopes[binding.definition]
     defined = None if scope is None else (scope.kind.value, scope.qualname)
-    written = [_lines(facts, one) for one in (binding.value, binding.annotation) if one is not None]
-    return binding.kind.value, binding.target, defined, written, binding.position
+    parts = [one is not None for one in (binding.value, binding.annotation)]
+    return binding.kind.value, binding.target, defined, binding.position, parts
 
 
-def _lines(facts: FileFacts, node: ast.expr) -> tuple[str, ...]:
-    """The lines of an expression, with what else stands on them."""
-    return facts.source.lines[node.lineno - 1 : node.end_lineno or node.lineno]
-
-
-def _names_in(told: Iterable[tuple[object, ...]]) -> set[str]:
-    return {word for _, _, _, written, _ in told for lines in written for line in lines for word in _WORD.findall(line)}  # type: ignore[attr-defined]
-
-
-def _made_of(words: Mapping[str, set[str]]) -> Mapping[str, list[str]]:
-    """For each name the names that its value is made of, itself included, at any remove."""
-    found, steps = {}, 0
-    for name in words:
-        made_of, waiting = {name}, [name]
-        while waiting and steps <= _MOST_STEPS:
-            new = words[waiting.pop()] - made_of
-            made_of |= new
-            waiting += new
-            steps += len(new) + 1
-        found[name] = sorted(made_of)
-    return found if steps <= _MOST_STEPS else dict.fromkeys(words, sorted(words))
+def _span(node: ast.expr) -> tuple[int, int]:
+    """The lines of an expression, with what else stands on them: many names may be bound there."""
+    return node.lineno, node.end_lineno or node.lineno
 
 
 def _is_of_project(facts: FileFacts, binding: Binding) -> bool:

@@ -18,7 +18,15 @@ from torchlint.source.nesting import bracket_depth_exceeds, is_safe_to_parse_nat
 from torchlint.source.old_python import is_python_2, parse_with_free_names
 from torchlint.source.text import Source
 
-__all__ = ["TOO_DEEP", "NewerSyntax", "bracket_depth_exceeds", "can_be_parsed", "deep_place", "parse_python", "parse_text"]
+__all__ = [
+    "TOO_DEEP",
+    "NewerSyntax",
+    "bracket_depth_exceeds",
+    "can_be_parsed",
+    "deep_place",
+    "parse_python",
+    "parse_text",
+]
 
 _ahead: dict[str, ast.Module] = {}
 """The tree that was parsed ahead, by its text."""
