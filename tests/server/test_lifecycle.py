@@ -114,6 +114,20 @@ def test_an_internal_error_is_shown_once(tmp_path: Path) -> None:
     assert converse(talk, (sys.executable, "-c", BROKEN)) == 0
 
 
+def test_odd_addresses_are_no_end(tmp_path: Path) -> None:
+    folder = project(tmp_path, net="import torch\n" + BAD)
+    odd = ["file:///%00.py", "file://host/share/x.py", "file:///", "git:/x.py?ref", "x.py", "", f"file:///{999 * 'a'}"]
+
+    async def talk(editor: Editor) -> None:
+        await editor.begin(folder)
+        for uri in odd:
+            editor.open(uri, "import torch\n")
+        assert await editor.told_codes(editor.open(folder / "net.py")) == ["TL201"]
+        assert editor.messages == []
+
+    assert converse(talk) == 0
+
+
 def test_without_pygls_it_says_what_to_install() -> None:
     result = subprocess.run([sys.executable, "-c", WITHOUT_PYGLS], capture_output=True, text=True, check=False)
     assert result.returncode == 2
@@ -122,7 +136,7 @@ def test_without_pygls_it_says_what_to_install() -> None:
 
 def test_the_command_is_listed_and_imports_pygls_only_when_it_runs(tmp_path: Path) -> None:
     assert "server" in run_torchlint("--help", cwd=tmp_path).stdout
-    assert "Language Server Protocol" in run_torchlint("server", "--help", cwd=tmp_path).stdout
+    assert "Serve editors" in run_torchlint("server", "--help", cwd=tmp_path).stdout
     loaded = "import sys; from torchlint.cli.group import root; root.get_command(None, 'server'); "
     loaded += "sys.exit('pygls' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", loaded], check=False).returncode == 0

@@ -15,6 +15,7 @@ from torchlint.api import CheckOptions, check_paths
 from torchlint.diagnostics import Diagnostic, InternalError, Report
 from torchlint.engine.cache.results import ResultCache
 from torchlint.errors import TorchlintError, UnreadableSource
+from torchlint.project.roots import find_root, is_project
 from torchlint.server.diagnostics import as_diagnostic, verdict_hint
 from torchlint.server.opened import OpenFile
 from torchlint.server.places import Places
@@ -41,6 +42,8 @@ class Answer:
     errors: tuple[str, ...] = ()
     """What the user has to put right first."""
     internal_errors: tuple[InternalError, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What changes no finding, such as why a file is not checked."""
 
 
 class Checker:
@@ -57,7 +60,8 @@ class Checker:
         A text that is being written mostly cannot be parsed. It is told so; what others are told hangs on what it said
         before, so that no project is read again for half a line.
         """
-        placed = [file for file in files if file.has_place]
+        by_themselves = [file for file in files if not file.has_place or _is_astray(file.path, options.folders)]
+        placed = [file for file in files if file not in by_themselves]
         self._forget_others(placed)
         broken = [file for file in placed if self._is_being_written(file)]
         texts = {file.path: file.data for file in placed if file.is_unsaved}
@@ -65,7 +69,7 @@ class Checker:
         warm = _Told()
         warm.run([file.path for file in placed], dataclasses.replace(options, cache=self._cache), texts)
         alone = _Told()
-        for one in [*broken, *(file for file in files if not file.has_place)]:
+        for one in [*broken, *by_themselves]:
             alone.run([one.path], _alone(options, has_place=one.has_place), {one.path: one.data})
         places = Places(files, codec)
         told_alone = {file.path for file in broken}
@@ -78,6 +82,7 @@ class Checker:
             _by_text([*findings, *alone.findings], places),
             errors=tuple(dict.fromkeys([*warm.errors, *alone.errors])),
             internal_errors=tuple(dict.fromkeys([*warm.internal_errors, *alone.internal_errors])),
+            notes=tuple(dict.fromkeys([*warm.notes, *alone.notes])),
         )
 
     def _forget_others(self, files: Iterable[OpenFile]) -> None:
@@ -105,6 +110,7 @@ class _Told:
         self.findings: list[Diagnostic] = []
         self.errors: list[str] = []
         self.internal_errors: list[InternalError] = []
+        self.notes: list[str] = []
 
     def run(self, paths: Sequence[Path], options: CheckOptions, texts: Mapping[Path, bytes]) -> None:
         try:
@@ -115,12 +121,18 @@ class _Told:
         self.findings += report.diagnostics
         self.errors += report.errors
         self.internal_errors += report.internal_errors
+        self.notes += map(str, report.notes)
 
 
 def _alone(options: CheckOptions, *, has_place: bool) -> CheckOptions:
     """For a file that is judged by itself; of one that has no place no configuration knows, either."""
     overrides = dataclasses.replace(options.overrides, isolated_facts=True)
     return dataclasses.replace(options, overrides=overrides, isolated=not has_place and options.config is None)
+
+
+def _is_astray(path: Path, folders: Sequence[Path]) -> bool:
+    """Whether a file lies in no open folder and in no project: what lies beside it may be anything, and a lot."""
+    return not any(folder in path.parents for folder in folders) and not is_project(find_root(path))
 
 
 def _is_readable(file: OpenFile) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ from torchlint.source.text import is_notebook
 
 _SUFFIXES = (".py", ".pyw", ".ipynb")
 _PYTHON = "python"
+_LONGEST = 80
+"""Letters of a name for what has none."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +84,20 @@ def _open_files(workspace: Workspace) -> Iterator[OpenFile]:
 def _place(uri: str, suffix: str) -> tuple[Path, bool]:
     """`untitled:Untitled-1` becomes a name that holds nothing a path could mean."""
     path = to_fs_path(uri)
-    if path is not None:
+    if path is not None and _may_exist(path):
         return Path(path), True
     name = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in uri.partition(":")[2])
-    return Path(f"{name.strip('_') or 'untitled'}{suffix}"), False
+    return Path(f"{name.strip('_')[:_LONGEST] or 'untitled'}{suffix}"), False
+
+
+def _may_exist(path: str) -> bool:
+    """Whether there can be a file of this name, be it not there or not to be read."""
+    try:
+        return not stat.S_ISDIR(Path(path).stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return True
+    except (OSError, ValueError):
+        return False
 
 
 def _cell(text: TextDocument, cell: types.NotebookCell) -> Part:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import functools
 import gc
 import logging
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from torchlint.config import load_settings
 from torchlint.engine.cache.results import ResultCache
 from torchlint.errors import ConfigError, TorchlintError
 from torchlint.server.checking import Answer, Checker
-from torchlint.server.opened import open_files
+from torchlint.server.opened import OpenFile, open_files
 from torchlint.server.places import Places
 from torchlint.server.reports import Reports
 from torchlint.server.rounds import Rounds, beside_the_loop
@@ -110,7 +111,14 @@ class Session(LanguageServer):
 
     async def _check(self) -> None:
         """Check what is open now, and tell what was found in the texts that are still the same."""
-        files = open_files(self.workspace)
+        answer = await self._answer(open_files(self.workspace))
+        self._say_problems(answer)
+        self.answer = answer
+        asyncio.get_running_loop().call_later(_PAUSE, self._collect, self.rounds.asked)
+        self.reports.tell(answer, versions(self.workspace.text_documents))
+
+    async def _answer(self, files: Sequence[OpenFile]) -> Answer:
+        """What a check says; where it cannot say anything, what the last one found."""
         codec = self.workspace.position_codec
         try:
             options = self._options()
@@ -119,14 +127,11 @@ class Session(LanguageServer):
             answer = Answer(files, Places(files, codec), {}, errors=(str(error),))
         except Exception as error:
             LOG.exception("the check failed")
-            self.say_once(f"torchlint: internal: {type(error).__name__}: {error}")
-            answer = Answer(files, Places(files, codec), {})
-        self._say_problems(answer)
-        if answer.errors and not answer.found and self.answer is not None:
-            answer = Answer(files, answer.places, self.answer.found, answer.errors)  # while settings are being written
-        self.answer = answer
-        asyncio.get_running_loop().call_later(_PAUSE, self._collect, self.rounds.asked)
-        self.reports.tell(answer, versions(self.workspace.text_documents))
+            said = f"internal: {type(error).__name__}: {error}"
+            answer = Answer(files, Places(files, codec), {}, errors=(said,))
+        if answer.found or not answer.errors or self.answer is None:
+            return answer
+        return dataclasses.replace(answer, found=self.answer.found)
 
     def _collect(self, asked: int) -> None:
         """Let Python's collector run, which takes a while, where nothing was asked for since."""
@@ -134,6 +139,10 @@ class Session(LanguageServer):
             gc.collect()
 
     def _say_problems(self, answer: Answer) -> None:
+        for note in answer.notes:
+            if note not in self._said:
+                self._said.add(note)
+                LOG.warning("%s", note)
         for message in answer.errors:
             self.say_once(f"torchlint: {message}")
         for error in answer.internal_errors:

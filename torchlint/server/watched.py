@@ -14,7 +14,13 @@ from torchlint.server.settings import SECTION
 from torchlint.source.discovery import tells_facts
 from torchlint.source.exclusion import NOT_PROJECT
 
-_FILES = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher("**/*")])
+_PATTERNS = (
+    "**/*.{py,pyw,ipynb,toml,json,txt,cfg,ini,lock,yml,yaml,sh,bash,zsh,slurm,sbatch,mk,env,dockerfile}",
+    "**/{Dockerfile,Containerfile,Makefile,makefile,GNUmakefile,justfile,Pipfile,.env}*",
+    "**/.gitignore",
+)
+"""Files that may tell facts (`tells_facts`), as editors are asked for them: to watch all files would cost them much."""
+_FILES = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(one) for one in _PATTERNS])
 FILE_OPERATIONS = types.FileOperationRegistrationOptions(
     [types.FileOperationFilter(types.FileOperationPattern("**/*"), scheme="file")]
 )

@@ -38,6 +38,8 @@ UNREADABLE = b"-"
 """The exports of a file that cannot be read."""
 _MOST_COMPARED = 24
 """Files that changed: of more, all that consulted them are read again."""
+_MOST_PROJECTS = 8
+"""Kept in one process: each settings of a project make another."""
 _MOST_REPORTS = 8
 """Of different questions about one project: of the project as a whole, of each file in an editor."""
 
@@ -62,11 +64,15 @@ class ResultCache(msgspec.Struct):
     def of(self, context: ProjectContext) -> Keeper:
         """What may still hold in a project as it is now."""
         file = self._file(context)
-        if str(file) not in self._known:
-            self._known[str(file)] = read_known(file) if self.is_on_disk else Known()
+        known = self._known.pop(str(file), None)
+        if known is None:
+            known = read_known(file) if self.is_on_disk else Known()
+        self._known[str(file)] = known
+        for old in list(self._known)[:-_MOST_PROJECTS]:
+            del self._known[old]
         # Unsaved text is nothing that another run will meet.
         written = file if self.is_on_disk and not context.contents else None
-        return Keeper(context, self._known[str(file)], written, stays=self.stays)
+        return Keeper(context, known, written, stays=self.stays)
 
     def _file(self, context: ProjectContext) -> Path:
         """One for each way to check a project: settings, the rules of the user's own, and the folder seen from."""
