@@ -39,7 +39,7 @@ def exports_of(facts: FileFacts) -> bytes:
     module = facts.symbols.scopes[0]
     stars = repr(module.stars).encode()
     told = _told(facts, module.bindings)
-    exports = {STARS: Export(checksum(stars)[:8])}
+    exports = {STARS: Export(checksum(stars)[:8], is_own=not module.stars)}
     for name, bindings in module.bindings.items():
         is_own = not any(_is_of_project(facts, one) for one in bindings)
         exports[name] = Export(checksum(told[name] + stars)[:8], is_own)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.engine.project_context import bytes_of
-from torchlint.facts.exports import Export, read_exports
+from torchlint.facts.exports import STARS, Export, read_exports
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 _MOST = 20
 """Names; of more, anybody may have asked for one."""
-_ASKED_OF_OTHERS = rb"(?:\.[\s\\]*|[\"']|\bfrom\b[^\n]*\bimport\b(?:(?:[^\n]|\\\r?\n)*|\s*\([^)]*)\b)%s\b"
-"""As an attribute, as a text or in an import, where a file binds the name itself: every other use is of its own."""
+_ASKED_OF_OTHERS = (
+    rb"(?:[\w)\]}\"'][\s\\]*\.[\s\\]*|[\"']|"
+    rb"\bfrom\b[^\n]*\bimport\b(?:(?:[^\n]|\\\r?\n)*|\s*\([^)]*)\b)%s\b"
+)
+"""As an attribute, as a text or in an import, where a bare name is the file's own, or nobody's without star imports."""
 
 
 def may_have_asked(
@@ -47,10 +50,10 @@ def _asks(context: ProjectContext, checksums: Checksums, path: str, names: list[
     if not written:
         return False
     exports: Mapping[str, Export] = read_exports(checksums.files[path].exports)
-    return any(_is_asked_in(data, name, exports.get(name.decode())) for name in written)
+    has_stars = STARS not in exports or not exports[STARS].is_own
+    return any(_is_asked_in(data, name, exports.get(name.decode()), has_stars=has_stars) for name in written)
 
 
-def _is_asked_in(data: bytes, name: bytes, own: Export | None) -> bool:
-    if own is not None and own.is_own:
-        return re.search(_ASKED_OF_OTHERS % name, data) is not None
-    return re.search(rb"\b%s\b" % name, data) is not None
+def _is_asked_in(data: bytes, name: bytes, export: Export | None, *, has_stars: bool) -> bool:
+    is_own = not has_stars if export is None else export.is_own
+    return re.search(_ASKED_OF_OTHERS % name if is_own else rb"\b%s\b" % name, data) is not None
