@@ -71,6 +71,9 @@ def test_a_configuration_that_changes_and_one_that_is_being_written(tmp_path: Pa
         await editor.until_codes(uri, ["TL201"])
         (message,) = editor.messages
         assert "torchlint.toml" in message
+        config.write_text("ignore = [")
+        editor.changed_on_disk(config)
+        await editor.until(lambda: len(editor.messages) == 2)
 
     assert converse(talk, settings={}) == 0
 

@@ -60,16 +60,18 @@ class Checker:
         A text that is being written mostly cannot be parsed. It is told so; what others are told hangs on what it said
         before, so that no project is read again for half a line.
         """
-        by_themselves = [file for file in files if not file.has_place or _is_astray(file.path, options.folders)]
-        placed = [file for file in files if file not in by_themselves]
-        self._forget_others(placed)
+        placed = [file for file in files if file.has_place and not _is_astray(file.path, options.folders)]
+        paths = {file.path for file in placed}
+        self._forget_others(paths)
         broken = [file for file in placed if self._is_being_written(file)]
         texts = {file.path: file.data for file in placed if file.is_unsaved}
         texts |= {file.path: self._readable[file.path] for file in broken}
         warm = _Told()
-        warm.run([file.path for file in placed], dataclasses.replace(options, cache=self._cache), texts)
+        # Verdicts are of the code on disk.
+        chosen = dataclasses.replace(options, cache=self._cache, kept_verdicts=not texts)
+        warm.run([file.path for file in placed], chosen, texts)
         alone = _Told()
-        for one in [*broken, *by_themselves]:
+        for one in [*broken, *(file for file in files if file.path not in paths)]:
             alone.run([one.path], _alone(options, has_place=one.has_place), {one.path: one.data})
         places = Places(files, codec)
         told_alone = {file.path for file in broken}
@@ -85,8 +87,7 @@ class Checker:
             notes=tuple(dict.fromkeys([*warm.notes, *alone.notes])),
         )
 
-    def _forget_others(self, files: Iterable[OpenFile]) -> None:
-        paths = {file.path for file in files}
+    def _forget_others(self, paths: set[Path]) -> None:
         for known in (self._readable, self._seen):
             for path in known.keys() - paths:
                 del known[path]

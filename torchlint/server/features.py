@@ -114,7 +114,7 @@ async def verify(ls: Session, uri: str, line: int) -> dict[str, Any] | None:
 async def show_rule(ls: Session, code: str) -> str | None:
     """Open the page of a rule: the published one, else one that is written for it. Its text is returned."""
     folder = ls.folders[0] if ls.folders else Path()
-    rule = ls.rule(code, folder)
+    rule = ls.catalogue(folder).find(code)
     window = ls.client_capabilities.window
     if rule is not None and window is not None and window.show_document is not None and window.show_document.support:
         uri = rule.url or _written_page(ls.page_folder, rule)

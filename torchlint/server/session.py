@@ -19,7 +19,7 @@ from pygls.uris import to_fs_path
 
 import torchlint
 from torchlint.api import CheckOptions
-from torchlint.catalogue import Rule, load_catalogue
+from torchlint.catalogue import Catalogue, Rule, load_catalogue
 from torchlint.config import load_settings
 from torchlint.engine.cache.results import ResultCache
 from torchlint.errors import ConfigError, TorchlintError
@@ -62,6 +62,8 @@ class Session(LanguageServer):
         self.answer: Answer | None = None
         self.was_shut_down = False
         self._said: set[str] = set()
+        self._wrong: set[str] = set()
+        """The errors of the last check."""
 
     @property
     def folders(self) -> list[Path]:
@@ -87,7 +89,7 @@ class Session(LanguageServer):
         LOG.log(logging.ERROR if kind == types.MessageType.Error else logging.INFO, "%s", message)
         if message not in self._said:
             self._said.add(message)
-            self.window_show_message(types.ShowMessageParams(kind, message))
+            self.window_show_message(types.ShowMessageParams(kind, f"torchlint: {message}"))
 
     def report_server_error(self, error: Exception, source: type[PyglsError | JsonRpcException]) -> None:
         """A message that cannot be read, or a request that fails, is no end: it is logged."""
@@ -95,16 +97,20 @@ class Session(LanguageServer):
 
     def rules(self, answer: Answer, uri: str) -> dict[str, Rule]:
         """The rules behind what is found in a text, by code; a project's own come from its configuration."""
-        found: dict[str, Rule] = {}
-        for one in answer.found.get(uri, ()):
-            rule = self.rule(one.finding.code, Path(one.finding.location.path).absolute().parent)
-            found |= {} if rule is None else {rule.code: rule}
-        return found
+        findings = [one.finding for one in answer.found.get(uri, ())]
+        if not findings:
+            return {}
+        catalogue = self.catalogue(Path(findings[0].location.path).absolute().parent)
+        return {code: rule for code in {one.code for one in findings} if (rule := catalogue.find(code)) is not None}
 
-    def rule(self, code: str, folder: Path) -> Rule | None:
-        options = self._options()
-        settings = load_settings(folder, options.overrides, config=options.config, isolated=options.isolated)
-        return load_catalogue(settings.extensions).find(code)
+    def catalogue(self, folder: Path) -> Catalogue:
+        """The rules of a folder; the built-in ones while its configuration cannot be read."""
+        try:
+            options = self._options()
+            settings = load_settings(folder, options.overrides, config=options.config, isolated=options.isolated)
+            return load_catalogue(settings.extensions)
+        except TorchlintError:
+            return load_catalogue()  # a check says what is wrong
 
     def _options(self) -> CheckOptions:
         return check_options(self.settings, self.folders)
@@ -120,18 +126,17 @@ class Session(LanguageServer):
     async def _answer(self, files: Sequence[OpenFile]) -> Answer:
         """What a check says; where it cannot say anything, what the last one found."""
         codec = self.workspace.position_codec
+        last = {} if self.answer is None else self.answer.found
         try:
             options = self._options()
             answer = await beside_the_loop(lambda: self.checker.check(files, options, codec))
         except TorchlintError as error:
-            answer = Answer(files, Places(files, codec), {}, errors=(str(error),))
+            return Answer(files, Places(files, codec), last, errors=(str(error),))
         except Exception as error:
             LOG.exception("the check failed")
-            said = f"internal: {type(error).__name__}: {error}"
-            answer = Answer(files, Places(files, codec), {}, errors=(said,))
-        if answer.found or not answer.errors or self.answer is None:
-            return answer
-        return dataclasses.replace(answer, found=self.answer.found)
+            self.say_once(f"internal: {type(error).__name__}: {error}")
+            return Answer(files, Places(files, codec), last)
+        return answer if answer.found or not answer.errors else dataclasses.replace(answer, found=last)
 
     def _collect(self, asked: int) -> None:
         """Let Python's collector run, which takes a while, where nothing was asked for since."""
@@ -143,11 +148,13 @@ class Session(LanguageServer):
             if note not in self._said:
                 self._said.add(note)
                 LOG.warning("%s", note)
+        self._said -= self._wrong - set(answer.errors)  # what was put right may go wrong again
+        self._wrong = set(answer.errors)
         for message in answer.errors:
-            self.say_once(f"torchlint: {message}")
+            self.say_once(message)
         for error in answer.internal_errors:
             words = " ".join(error.message.split())
-            self.say_once(f"torchlint: internal: check `{error.check}` broke on {error.path}: {words}")
+            self.say_once(f"internal: check `{error.check}` broke on {error.path}: {words}")
 
 
 def versions(texts: Mapping[str, Any]) -> dict[str, int | None]:

@@ -45,7 +45,7 @@ def read_settings(told: object) -> ClientSettings:
     try:
         return msgspec.convert(given, ClientSettings)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"the editor's settings of torchlint: {error}") from None
+        raise ConfigError(f"the editor's settings: {error}") from None
 
 
 def check_options(settings: ClientSettings, folders: Sequence[Path]) -> CheckOptions:
@@ -54,7 +54,7 @@ def check_options(settings: ClientSettings, folders: Sequence[Path]) -> CheckOpt
     if settings.configuration:
         config = Path(folders[0] if folders else Path(), Path(settings.configuration).expanduser())
         if not config.is_file():
-            raise ConfigError(f"the editor's settings of torchlint: configuration: no such file: {config}")
+            raise ConfigError(f"the editor's settings: configuration: no such file: {config}")
     return CheckOptions(
         overrides=Overrides(select=settings.select, ignore=settings.ignore, torch=settings.torch, force_exclude=True),
         config=config,
