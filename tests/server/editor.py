@@ -153,8 +153,10 @@ def codes(diagnostics: Sequence[types.Diagnostic]) -> list[str]:
     return [str(one.code) for one in diagnostics]
 
 
-def _kind(value: object) -> str:
-    return str(value["kind"] if isinstance(value, dict) else getattr(value, "kind", value))
+def _kind(value: Any) -> str:  # noqa: ANN401 - one of three shapes
+    """`end`, or what has begun."""
+    told: dict[str, str] = value if isinstance(value, dict) else vars(value) if hasattr(value, "__dict__") else {}
+    return told.get("title") or told.get("kind") or str(getattr(value, "title", None) or value.kind)
 
 
 def converse(

@@ -13,6 +13,8 @@ import pytest
 
 pytest.importorskip("pygls")
 
+from lsprotocol import types
+
 from tests.cli.command import run_torchlint
 from tests.server.editor import BAD, SERVER, Editor, converse, project
 
@@ -31,6 +33,14 @@ def check(paths, options, contents):
     return Report((), internal_errors=(InternalError("a_check", "net.py", "KeyError: 1"),))
 
 with mock.patch.object(checking, "check_paths", check):
+    sys.exit(main(["server", "--no-cache"]))
+"""
+IMPATIENT = """
+import sys
+from unittest import mock
+from torchlint.cli import main
+
+with mock.patch("torchlint.server.progress._PATIENCE", 0):
     sys.exit(main(["server", "--no-cache"]))
 """
 
@@ -112,6 +122,19 @@ def test_an_internal_error_is_shown_once(tmp_path: Path) -> None:
         assert any("of the engine" in line for line in editor.logged)
 
     assert converse(talk, (sys.executable, "-c", BROKEN)) == 0
+
+
+def test_a_check_that_takes_long_is_shown(tmp_path: Path) -> None:
+    folder = project(tmp_path, net="import torch\n")
+    window = types.WindowClientCapabilities(work_done_progress=True)
+
+    async def talk(editor: Editor) -> None:
+        await editor.begin(folder, capabilities=types.ClientCapabilities(window=window))
+        await editor.told(editor.open(folder / "net.py"))
+        await editor.until(lambda: editor.steps[-1:] == ["end"])
+        assert editor.steps[:2] == ["create", "torchlint: reading the project"]
+
+    assert converse(talk, (sys.executable, "-c", IMPATIENT)) == 0
 
 
 def test_odd_addresses_are_no_end(tmp_path: Path) -> None:

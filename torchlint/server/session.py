@@ -26,6 +26,7 @@ from torchlint.errors import ConfigError, TorchlintError
 from torchlint.server.checking import Answer, Checker
 from torchlint.server.opened import OpenFile, open_files
 from torchlint.server.places import Places
+from torchlint.server.progress import shown
 from torchlint.server.reports import Reports
 from torchlint.server.rounds import Rounds, beside_the_loop
 from torchlint.server.settings import ClientSettings, check_options, read_settings
@@ -129,7 +130,8 @@ class Session(LanguageServer):
         last = {} if self.answer is None else self.answer.found
         try:
             options = self._options()
-            answer = await beside_the_loop(lambda: self.checker.check(files, options, codec))
+            check = beside_the_loop(lambda: self.checker.check(files, options, codec))
+            answer = await shown(self, "reading the project", check)
         except TorchlintError as error:
             return Answer(files, Places(files, codec), last, errors=(str(error),))
         except Exception as error:

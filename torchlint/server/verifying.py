@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import sys
-import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
+
+from torchlint.server import progress
 
 _KNOWN = frozenset({0, 1})
 """Exit codes of a verification that came to its end."""
@@ -36,8 +37,7 @@ class Verifications:
 
     def stop(self) -> None:
         for process in self._running:
-            with contextlib.suppress(ProcessLookupError):
-                process.terminate()
+            _stop(process)
 
     async def verify(self, server: LanguageServer, place: str, options: list[str]) -> Verified:
         """Run what is found at a place such as `models.py:18`. A process of its own does it: the server stays free."""
@@ -49,31 +49,17 @@ class Verifications:
         )
         self._running.add(process)
         try:
-            token = await _begin(server, process, f"verify {Path(place).name}")
+            token = await progress.begin(server, f"verify {Path(place).name}", lambda: _stop(process))
             told, said = await process.communicate()
-            if token is not None:
-                server.work_done_progress.end(token, types.WorkDoneProgressEnd())
+            progress.end(server, token)
         finally:
             self._running.discard(process)
         return _outcome(process.returncode, told, said.decode(errors="replace"), place)
 
 
-async def _begin(server: LanguageServer, process: asyncio.subprocess.Process, title: str) -> str | None:
-    """Show that it runs, and let the user stop it; None where the editor shows no progress."""
-    window = server.client_capabilities.window
-    if window is None or not window.work_done_progress:
-        return None
-    token = str(uuid.uuid4())
-    await server.work_done_progress.create_async(token)
-    begin = types.WorkDoneProgressBegin(title=f"torchlint {title}", cancellable=True)
-    server.work_done_progress.begin(token, begin)
-
-    def stop(_: object) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
-
-    server.work_done_progress.tokens[token].add_done_callback(stop)
-    return token
+def _stop(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.terminate()
 
 
 def _outcome(code: int | None, told: bytes, said: str, place: str) -> Verified:
