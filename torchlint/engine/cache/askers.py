@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.engine.project_context import bytes_of
@@ -25,7 +25,12 @@ _ASKED_OF_OTHERS = (
 
 
 def may_have_asked(
-    context: ProjectContext, checksums: Checksums, home: str, names: Iterable[str], others: Iterable[str]
+    context: ProjectContext,
+    checksums: Checksums,
+    home: str,
+    names: Iterable[str],
+    others: Iterable[str],
+    read: Callable[[str], bytes],
 ) -> Iterator[str]:
     """Those of the other files that write one of the names. Whoever asks a module for a name writes it somewhere.
 
@@ -36,7 +41,7 @@ def may_have_asked(
         yield from others
         return
     for path in others:
-        if path != home and (not path.endswith(".py") or _asks(context, checksums, path, wanted)):
+        if path != home and (not path.endswith(".py") or _asks(read(path), checksums.files[path].exports, wanted)):
             yield path
 
 
@@ -44,12 +49,11 @@ def _are_in_configurations(context: ProjectContext, names: list[bytes]) -> bool:
     return any(name in data for data in map(bytes_of, context.beside) for name in names)
 
 
-def _asks(context: ProjectContext, checksums: Checksums, path: str, names: list[bytes]) -> bool:
-    data = context.read(path)
+def _asks(data: bytes, exports_of_file: bytes, names: list[bytes]) -> bool:
     written = [name for name in names if name in data]
     if not written:
         return False
-    exports: Mapping[str, Export] = read_exports(checksums.files[path].exports)
+    exports: Mapping[str, Export] = read_exports(exports_of_file)
     has_stars = STARS not in exports or not exports[STARS].is_own
     return any(_is_asked_in(data, name, exports.get(name.decode()), has_stars=has_stars) for name in written)
 

@@ -244,7 +244,7 @@ class Keeper:
             behind = functools.reduce(operator.or_, (kept.consulted for kept in consulting.values()), 0)
             numbered = [path for path, number in self._numbers.items() if behind >> number & 1]
             others = dict.fromkeys([*numbered, *(path for path, _ in consulting)])
-            asking = self._bits(may_have_asked(self._context, self._checksums, home, sorted(names), others))
+            asking = self._bits(may_have_asked(self._context, self._checksums, home, sorted(names), others, self.read))
             consulting = {
                 asked: kept
                 for asked, kept in consulting.items()
