@@ -162,6 +162,8 @@ def test_who_asks_is_answered_and_sent_nothing(tmp_path: Path) -> None:
         again = await report(full.result_id)
         assert isinstance(again, types.RelatedFullDocumentDiagnosticReport)
         assert again.items == ()
+        assert editor.refreshed == 0
+        editor.open(folder / "other.py", GOOD + BAD)
         await editor.until(lambda: editor.refreshed)
         assert not editor.published
 

@@ -65,7 +65,8 @@ def files_changed(ls: Session, params: types.DidChangeWatchedFilesParams) -> Non
 
 
 async def diagnostic(ls: Session, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
-    await ls.rounds.settled()
+    with ls.reports.awaited(params.text_document.uri):
+        await ls.rounds.settled()
     return ls.reports.of(params.text_document.uri, params.previous_result_id)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -23,10 +25,21 @@ class Reports:
         self._numbers: dict[str, int] = {}
         """Of the report of each text: it changes when what is found does."""
         self._next = 0
+        self._awaited: Counter[str] = Counter()
+        """The texts that the editor has asked about and not been answered."""
+
+    @contextlib.contextmanager
+    def awaited(self, uri: str) -> Iterator[None]:
+        """While this is entered the editor waits for what is found in a text, and need not be told to ask."""
+        self._awaited[uri] += 1
+        try:
+            yield
+        finally:
+            self._awaited[uri] -= 1
 
     def tell(self, answer: Answer, versions: Mapping[str, int | None]) -> None:
         """Tell what a check found in the texts that have not changed since; of texts that were closed, nothing."""
-        changed = False
+        changed = set()
         parts = {part.uri: part for file in answer.files for part in file.parts}
         for uri in self._found.keys() - versions.keys():
             self._forget(uri)
@@ -35,14 +48,14 @@ class Reports:
                 continue  # the check of the newer text follows
             found = tuple(one for each in answer.found.get(uri, ()) for one in each.diagnostics)
             is_new = self._found.get(uri) != found
-            changed = changed or is_new
             self._found[uri] = found
             if is_new:
+                changed.add(uri)
                 self._next += 1
                 self._numbers[uri] = self._next
             if not self.are_asked_for:
                 self._publish(uri, found, part.version)
-        if changed and self._is_told_to_ask:
+        if self._is_told_to_ask and any(not self._awaited[uri] for uri in changed):
             self._server.workspace_diagnostic_refresh(None)
 
     def of(self, uri: str, known: str | None) -> types.DocumentDiagnosticReport:

@@ -25,9 +25,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   await restart();
 }
 
-export async function deactivate(): Promise<void> {
-  await client?.dispose();
-  client = undefined;
+export function deactivate(): Promise<void> {
+  return stop();
 }
 
 // One restart after another: a change of the interpreter may come while the server starts.
@@ -36,8 +35,17 @@ function restart(): Promise<void> {
   return turn;
 }
 
+// A server that did not start cannot be stopped, either.
+async function stop(): Promise<void> {
+  const old = client;
+  client = undefined;
+  if (old?.needsStop()) {
+    await old.dispose();
+  }
+}
+
 async function stopAndStart(): Promise<void> {
-  await client?.dispose();
+  await stop();
   client = new LanguageClient("torchlint", "torchlint", await serverOptions(), clientOptions());
   try {
     await client.start();
