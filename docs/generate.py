@@ -1,10 +1,15 @@
-"""Writes `docs/rules/`, `operators.md` and `libraries.md` from the catalogue: `python docs/generate.py [--check]`.
+"""Writes what the pages say of rules, operators, libraries and settings: `python docs/generate.py [--check]`.
+
+`docs/rules/`, `docs/operators/` and `libraries.md` come from the catalogue, with the navigation of the site, and the
+table of keys in `configuration.md` from `torchlint/config/options.py`.
 
 With `--check` nothing is written; the exit code is 1 when a page is stale, missing or left over.
 """
 
 from __future__ import annotations
 
+import itertools
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,25 +18,22 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from docs.library_page import library_page  # noqa: E402
-from docs.operator_page import operator_page  # noqa: E402
+from docs.navigation import GROUPS, with_navigation  # noqa: E402
+from docs.operator_pages import FILTER, operator_pages  # noqa: E402
 from docs.tables import section, table  # noqa: E402
 from torchlint.catalogue import Catalogue, Rule, load_catalogue  # noqa: E402
 from torchlint.catalogue.registry import Operator  # noqa: E402
 from torchlint.catalogue.rules import Measured  # noqa: E402
 from torchlint.catalogue.wording import DEVICE_NAMES, UNDER_MODE, releases_of  # noqa: E402
+from torchlint.config.schema import keys  # noqa: E402
 
 DOCS = ROOT / "docs"
+CONFIGURATION = DOCS / "configuration.md"
+"""Written by hand, but for its table of keys."""
+SITE = ROOT / "mkdocs.yml"
+"""Written by hand, but for its navigation."""
 NOTE = "<!-- Written by docs/generate.py from rules/. Edit the TOML, then run it again. -->"
 
-GROUPS = {
-    "TL0": "torchlint itself",
-    "TL1": "Operators with nondeterministic kernels",
-    "TL2": "Switches and environment",
-    "TL3": "Randomness",
-    "TL4": "Order",
-    "TL5": "Parallel work and races",
-    "TL6": "Model and training hygiene",
-}
 _ENOUGH = 20
 """Findings read, below which a percentage says nothing."""
 SAFETY = {
@@ -56,8 +58,10 @@ def main(arguments: Sequence[str]) -> int:
 def render(catalogue: Catalogue) -> dict[str, str]:
     """Every page by its path below `docs/`."""
     pages = {
-        "operators.md": operator_page(catalogue, NOTE),
+        **operator_pages(catalogue, NOTE),
         "libraries.md": library_page(catalogue, NOTE),
+        "configuration.md": with_keys(CONFIGURATION.read_text(encoding="utf-8")),
+        "../mkdocs.yml": with_navigation(SITE.read_text(encoding="utf-8"), catalogue),
         "rules/index.md": index(catalogue),
     }
     for rule in catalogue.rules.values():
@@ -69,13 +73,13 @@ def render(catalogue: Catalogue) -> dict[str, str]:
 
 def stale_pages(pages: dict[str, str]) -> list[str]:
     """The names of pages on disk that differ from what would be written, are missing, or should not be there."""
-    present = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in generated()}
+    present = {below_docs(path): path.read_text(encoding="utf-8") for path in generated()}
     return sorted(name for name in present.keys() | pages.keys() if present.get(name) != pages.get(name))
 
 
 def write(pages: dict[str, str]) -> None:
     for path in generated():
-        if path.relative_to(DOCS).as_posix() not in pages:
+        if below_docs(path) not in pages:
             path.unlink()
     for name, text in pages.items():
         path = DOCS / name
@@ -83,10 +87,24 @@ def write(pages: dict[str, str]) -> None:
         path.write_text(text, encoding="utf-8", newline="\n")
 
 
+def below_docs(path: Path) -> str:
+    """`rules/index.md`; the settings of the site lie beside the folder, as `../mkdocs.yml`."""
+    return Path(os.path.relpath(path, DOCS)).as_posix()
+
+
 def generated() -> list[Path]:
     """The pages on disk that this program writes."""
-    others = (DOCS / "operators.md", DOCS / "libraries.md")
-    return [path for path in (*(DOCS / "rules").glob("*.md"), *others) if path.is_file()]
+    others = (DOCS / "libraries.md", DOCS / "configuration.md", DOCS.parent / "mkdocs.yml")
+    folders = (DOCS / "rules", DOCS / "operators")
+    return [path for path in (*(page for folder in folders for page in folder.glob("*.md")), *others) if path.is_file()]
+
+
+def with_keys(text: str) -> str:
+    """The page on configuration, with the table of keys that its section holds."""
+    rows = [(f"`{key}`", values, default, meaning) for key, values, default, meaning in keys()]
+    before, heading, rest = text.partition("## Keys\n")
+    behind = itertools.dropwhile(lambda line: line.startswith("|"), rest.lstrip("\n").splitlines(keepends=True))
+    return f"{before}{heading}\n{table(('key', 'values', 'default', 'meaning'), rows)}\n{''.join(behind)}"
 
 
 def page_name(rule: Rule) -> str:
@@ -176,7 +194,8 @@ def operator_notes(operators: Iterable[Operator]) -> list[str]:
 
 
 def index(catalogue: Catalogue) -> str:
-    parts = ["# Rules", NOTE, "A rule name reads as what you would allow: `TL401` allows an unsorted listing."]
+    about = "A rule name reads as what you would allow: `TL401` allows an unsorted listing."
+    parts = ["# Rules", NOTE, about, FILTER.format(words="Filter: seed, order, TL3, error, off …")]
     for prefix, title in GROUPS.items():
         rows = [index_row(rule) for rule in catalogue.rules.values() if rule.code.startswith(prefix)]
         parts += [f"## {title}", table(("code", "name", "what", "severity", "default"), rows)]

@@ -10,7 +10,7 @@ INTRODUCTION = """
 Calls of other libraries than torch whose result differs in every run, although torch, NumPy and Python are seeded.
 Each entry names the releases in which this was seen. The manifest nearest to a file says which release it runs on. If
 a project also allows releases that do not vary, the finding has low confidence. Releases that were not checked are
-not reported. Operators of libraries with kernels that vary are on the page of [operators](operators.md).
+not reported. Operators of libraries with kernels that vary are on the page of [operators](operators/index.md).
 """
 
 

@@ -1,6 +1,8 @@
-"""What models of libraries hold, as tables of the page of operators."""
+"""What models of libraries hold, as tables."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from docs.tables import section, table
 from torchlint.catalogue.load import load_models, measured_packages
@@ -8,8 +10,8 @@ from torchlint.catalogue.models import Holding, ModelFile
 
 INTRODUCTION = """
 A call that builds one of these models counts as a use of all that the model holds: for
-[TL204](rules/TL204-missing-cublas-workspace.md), [TL207](rules/TL207-cudnn-benchmark.md) and
-[TL210](rules/TL210-mode-never-enabled.md), and on the page of `torchlint audit`. No rule of operators reports it at
+[TL204](../rules/TL204-missing-cublas-workspace.md), [TL207](../rules/TL207-cudnn-benchmark.md) and
+[TL210](../rules/TL210-mode-never-enabled.md), and on the page of `torchlint audit`. No rule of operators reports it at
 that call. Each model was built with random weights and run once, forward and backward, in training. What hangs on the
 values of data, such as indices that repeat, is not seen where a model ran without values. A name such as `deit_` stands
 for all models that begin so, `vit-` for those that `from_pretrained` is asked for; the one in brackets was run.
@@ -18,23 +20,23 @@ A class is listed as its defaults build it, and stands for `from_pretrained` and
 _SHORT = 24
 
 
-def model_tables() -> str:
-    """One table for each library that was measured."""
-    parts = [_of_library(load_models(package)) for package in sorted(measured_packages())]
-    return section("What models of libraries hold", "\n\n".join([INTRODUCTION.strip(), *parts]))
+def model_tables(homes: Mapping[str, str]) -> str:
+    """One table for each library that was measured. `homes` are the pages of operators."""
+    parts = [_of_library(load_models(package), homes) for package in sorted(measured_packages())]
+    return "\n\n".join([INTRODUCTION.strip(), *parts])
 
 
-def _of_library(known: ModelFile) -> str:
+def _of_library(known: ModelFile, homes: Mapping[str, str]) -> str:
     rows = [
-        (_operators(holding), "yes" if holding.draws else "no", _folded(_builders(holding)))
+        (_operators(holding, homes), "yes" if holding.draws else "no", _folded(_builders(holding)))
         for holding in known.holding
     ]
-    title = f"### {known.package} {known.release}, on torch {known.torch}"
-    return f"{title}\n\n" + table(("operators", "draws in training", "models"), rows)
+    title = f"{known.package} {known.release}, on torch {known.torch}"
+    return section(title, table(("operators", "draws in training", "models"), rows))
 
 
-def _operators(holding: Holding) -> str:
-    return ", ".join(f"[{one}](#{one})" for one in holding.operators) or "none"
+def _operators(holding: Holding, homes: Mapping[str, str]) -> str:
+    return ", ".join(f"[{one}]({homes[one]}.md#{one.lower()})" for one in holding.operators) or "none"
 
 
 def _folded(builders: list[str]) -> str:

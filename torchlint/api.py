@@ -18,6 +18,7 @@ from torchlint.engine.run import RunOptions as CheckOptions
 from torchlint.engine.run import list_roots as _list_roots
 
 if TYPE_CHECKING:
+    from torchlint.audit.needs import Needs
     from torchlint.audit.page import Audit
     from torchlint.engine.renewal import Renewals
     from torchlint.verify.data import Verification
@@ -30,6 +31,7 @@ __all__ = [
     "check_source",
     "list_files",
     "list_roots",
+    "needs_of_programs",
     "renew_baselines",
     "verify_paths",
     "with_open_points",
@@ -103,6 +105,13 @@ def audit_paths(entries: Sequence[str], options: CheckOptions | None = None, *, 
     earlier = None if against is None else Earlier.read(against)
     found = audit(entries, options or CheckOptions())
     return found if earlier is None else compared(found, earlier, entries)
+
+
+def needs_of_programs(entries: Sequence[str], options: CheckOptions | None = None) -> tuple[Needs, ...]:
+    """What the start block of each of these programs has to do. Entries and errors are those of `audit_paths`."""
+    from torchlint.audit.build import needs  # noqa: PLC0415 - a check needs none of it
+
+    return needs(entries, options or CheckOptions())
 
 
 def with_open_points(report: Report, paths: Sequence[Path], options: CheckOptions | None = None) -> Report:

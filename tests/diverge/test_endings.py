@@ -52,6 +52,15 @@ def found(folder: Path, rest: str, *options: str, code: int, module: str = "trai
     return answer
 
 
+def test_a_command_that_fails_only_where_operators_are_recorded_says_so(tmp_path: Path) -> None:
+    rest = (
+        "if hasattr(torch.fx.traceback.format_stack, '__wrapped__'):\n    raise RuntimeError('somebody looks')\n"
+        "torch.default_generator.seed()\ntrain(2)\n"
+    )
+    told = found(tmp_path, rest, "--no-experiments", code=1)
+    assert "with its operators recorded the command ended with exit 1: RuntimeError: somebody looks" in told["notes"]
+
+
 def test_two_equal_runs_are_counted_and_not_called_deterministic(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAINING + "train(3)\n", encoding="utf-8")
     result = run_torchlint("diverge", "--", sys.executable, "train.py", cwd=tmp_path)

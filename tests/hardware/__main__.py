@@ -44,10 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    lines = list(results(options.only, options.device, options.runs))
+    lines: list[Line] = []
+    for line in results(options.only, options.device, options.runs):
+        lines.append(line)
+        sys.stderr.write(f"{line.entry} {line.call}: {line.verdict} {line.why}".rstrip() + "\n")
+        if options.out:  # after each line: what takes the machine down leaves what was found before
+            options.out.write_text(dump(lines, about(options.device, options.runs)), encoding="utf-8")
     sys.stdout.write(table(lines))
-    if options.out:
-        options.out.write_text(dump(lines, about(options.device, options.runs)), encoding="utf-8")
     return int(any(line.bad for line in lines))
 
 

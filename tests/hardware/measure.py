@@ -10,7 +10,8 @@ from tests.hardware.case import Tensor, torch
 from tests.hardware.every import CASES
 from tests.hardware.verdict import MODES, Mode, Observation
 
-FIRST_WORDS = 90
+FIRST_WORDS = 200
+"""Enough for the longest name of a kernel and the words behind it, which tell an alert from another error."""
 
 Measured = dict[str, dict[Mode, Observation]]
 """By call and mode."""

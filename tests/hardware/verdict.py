@@ -32,6 +32,11 @@ class Observation:
         """Raised by the mode, and not for another reason."""
         return "deterministic" in self.raised.lower()
 
+    @property
+    def is_missing(self) -> bool:
+        """This device has no such kernel. Some say so by another error: `RuntimeError: NYI: CUDA sspaddmm ...`."""
+        return self.raised.startswith("NotImplementedError") or ": NYI: " in self.raised
+
     def __str__(self) -> str:
         if self.raised:
             return f"raises {self.raised}"
@@ -42,7 +47,7 @@ def judge(operator: Operator, row: Row | None, seen: Mapping[Mode, Observation])
     """The verdict, and why. That nothing varied where it may proves nothing: it is only not reproduced."""
     for mode, observation in seen.items():
         if observation.raised and not observation.refused:
-            verdict: Verdict = "not run" if observation.raised.startswith("NotImplementedError") else "failed"
+            verdict: Verdict = "not run" if observation.is_missing else "failed"
             return verdict, f"{mode}: {observation.raised}"
     if row is None:
         unlisted = _unlisted(seen)

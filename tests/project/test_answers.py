@@ -5,14 +5,24 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 from torchlint.facts.origins import Argument
 from torchlint.facts.values import Values
+from torchlint.project import answers
 from torchlint.project.answers import Answer, Interview, name_of
 
 
 def asked(*_: object, **__: object) -> None:
     """A question."""
+
+
+def facts_of(text: str = "") -> Any:  # noqa: ANN401 - stands for the facts of a file
+    """As much of a file's facts as an interview looks at."""
+    return SimpleNamespace(source=SimpleNamespace(text=text), answers={})
 
 
 class _Kept:
@@ -44,7 +54,8 @@ def test_what_is_named() -> None:
 def test_a_file_is_asked_once() -> None:
     seen = []
     kept = _Kept()
-    interview = Interview(lambda _: "facts", kept)  # type: ignore[arg-type,return-value]
+    facts = facts_of()
+    interview = Interview(lambda _: facts, kept)
 
     def ask(facts: object) -> Values:
         seen.append(facts)
@@ -52,7 +63,7 @@ def test_a_file_is_asked_once() -> None:
 
     for _ in range(2):
         assert interview.answer("a.py", ("constants", 1), Values, ask) == Values((1, "a", None), complete=True)
-    assert seen == ["facts"]
+    assert seen == [facts]
     interview.answer("a.py", ("constants", 2), Values, ask)
     interview.answer("b.py", ("constants", 1), Values, ask)
     interview.answer("b.py", None, Values, ask)
@@ -63,7 +74,7 @@ def test_a_file_is_asked_once() -> None:
 
 
 def test_an_answer_that_no_file_can_hold_is_given_all_the_same() -> None:
-    interview = Interview(lambda _: "facts", _Kept())  # type: ignore[arg-type,return-value]
+    interview = Interview(lambda _: facts_of(), _Kept())
     for _ in range(2):
         assert interview.answer("a.py", "what", Values, lambda _: Values((1 << 80,))) == Values((1 << 80,))
 
@@ -71,3 +82,24 @@ def test_an_answer_that_no_file_can_hold_is_given_all_the_same() -> None:
 def test_a_file_that_cannot_be_read_says_nothing() -> None:
     interview = Interview(lambda _: None, _Kept())
     assert interview.answer("a.py", "what", Values, lambda _: Values()) is None
+
+
+def test_trees_that_are_too_many_are_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "_KEPT", 10)
+    loaded = []
+
+    def load(path: str) -> Any:  # noqa: ANN401 - as `facts_of`
+        loaded.append(path)
+        return facts_of("x" * 4)
+
+    interview = Interview(load, None)
+    first = interview.read("a.py")
+    assert first is not None
+    first.answers["question"] = first
+    for path in ("b.py", "a.py", "c.py", "a.py", "b.py"):
+        interview.read(path)
+    assert loaded == ["a.py", "b.py", "c.py", "b.py"]
+    interview.read("d.py")
+    interview.read("a.py")
+    assert loaded[4:] == ["d.py", "a.py"]
+    assert not first.answers, "what holds the facts themselves would never be freed"

@@ -7,12 +7,15 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from msgspec import structs
 from torch import nn
 
 from tests.verify.flagged import finding, floats
 from torchlint.recording import entry
 from torchlint.recording.messages import Answer, Code, ProbedFinding, Request, Target
+from torchlint.recording.names import ProbeName
 from torchlint.recording.subject import Subject
+from torchlint.verify import judging
 
 pytestmark = pytest.mark.torch
 
@@ -45,3 +48,15 @@ def test_a_device_that_a_module_cannot_move_to_is_told_and_takes_nothing_down() 
     (found,) = asked("cuda")
     assert found.verdict == "SKIPPED"
     assert found.reason.startswith("it cannot be moved to cuda: ")
+
+
+@pytest.mark.parametrize(
+    ("probes", "end", "words"),
+    [
+        (("algebra",), "", "its probe (algebra) runs on the CPU alone, which `--device` leaves out"),
+        (("trace", "repeat"), "", "its process gave no answer"),
+        (("algebra",), "memory: used more than 4 GiB", "it took too much memory: used more than 4 GiB"),
+    ],
+)
+def test_what_no_device_that_was_chosen_can_answer_says_so(probes: tuple[ProbeName, ...], end: str, words: str) -> None:
+    assert judging._unanswered(structs.replace(FLAGGED, probes=probes), end).reason == words

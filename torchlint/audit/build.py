@@ -9,6 +9,8 @@ from pathlib import Path
 
 from torchlint.audit.choosing import Request, kind_of, programs_among, programs_of, title_of
 from torchlint.audit.data import (
+    RESTART_CODES,
+    WORKER_CODES,
     order_section,
     own_rules_section,
     randomness_section,
@@ -16,6 +18,7 @@ from torchlint.audit.data import (
     workers_section,
 )
 from torchlint.audit.material import Material
+from torchlint.audit.needs import Needs, needs_of
 from torchlint.audit.operators import operators_section
 from torchlint.audit.page import Audit, Page, Section, Subject
 from torchlint.audit.seeds import CODES as SEED_CODES
@@ -51,6 +54,16 @@ def audit(entries: Sequence[str], options: RunOptions) -> Audit:
         notes=tuple(dict.fromkeys([*notes, *selection.notes, *(note for desk in desks for note in desk.notes)])),
         internal_errors=tuple(dict.fromkeys(error for desk in desks for error in desk.internal_errors)),
     )
+
+
+def needs(entries: Sequence[str], options: RunOptions) -> tuple[Needs, ...]:
+    """What the start blocks of these programs have to do; entries and errors are those of `audit`."""
+    also = (*options.overrides.extend_select, *sorted(RESTART_CODES | WORKER_CODES))
+    options = dataclasses.replace(options, overrides=dataclasses.replace(options.overrides, extend_select=also))
+    requests = [Request.parse(entry) for entry in entries] or [Request(Path())]
+    selection = select_files([request.path for request in requests], options, {}).complete()
+    desks = [_Desk(selection, group, requests, options) for group in range(len(selection.groups))]
+    return tuple(needs_of(material) for desk in desks for material in desk.materials())
 
 
 class _Desk:
@@ -90,6 +103,16 @@ class _Desk:
         self._run.keep()
         if page is not None:
             yield page
+
+    def materials(self) -> Iterator[Material]:
+        """What is known of each program."""
+        project = self._run.project()
+        programs = self._programs(project)
+        reached = sorted({path for program in programs for path in program.files})
+        results = {result.path: result for result in self._run.results(reached)}
+        for program in programs:
+            yield self._material(program, project, results)
+        self._run.keep()
 
     def _programs(self, project: Project) -> list[Program]:
         """Each once: a file that is named, and again by its folder, is one file."""

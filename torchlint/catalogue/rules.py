@@ -89,6 +89,8 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     severity: SeverityName = "warning"
     confidence: ConfidenceName = "high"
     default: bool = False
+    essential: bool = False
+    """It belongs to the few that `torchlint init --essential` selects."""
     messages: dict[str, str] = {}
     advice: dict[str, str] = {}
     why: str = ""

@@ -46,34 +46,63 @@ class TargetOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """How `verify` builds one target: what it is constructed with, its inputs, or a function that makes it all."""
 
     args: tuple[Any, ...] = ()
+    """The positional arguments of the class."""
     kwargs: dict[str, Any] = {}
+    """Its keyword arguments."""
     inputs: tuple[str, ...] = ()
+    """What it is called with, an entry for each argument: `"float32[2,3,64,64]"`."""
     factory: str = ""
+    """A function that makes the module and its inputs: `"tests.inputs:unet"`."""
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="kebab"):
-    """The table as the user writes it. None means that the key is not there."""
+    """The table as the user writes it. None means that the key is not there.
+
+    The text below each key is what editors show and docs/settings.md says (config/schema.py).
+    """
 
     select: tuple[str, ...] | None = None
+    """The rules that run: codes, prefixes, names, `ALL`. Not set: the default rules."""
     ignore: tuple[str, ...] = ()
+    """Rules to leave out."""
     extend_select: tuple[str, ...] = ()
+    """Rules to run as well."""
     extend_ignore: tuple[str, ...] = ()
+    """The same as `ignore`."""
     per_file_ignores: dict[str, tuple[str, ...]] = {}
+    """Patterns, each with the rules that it silences. One that is for no file at all is a finding (TL002). A pattern
+    without `/` matches any part of a path (`tests`, `*_demo.py`); one with `/` the whole path from the root."""
     exclude: tuple[str, ...] = ()
+    """Files and folders to skip, on top of the built-in ones (virtual environments, `build`, caches …)."""
     extend_exclude: tuple[str, ...] = ()
+    """More of them. The command line's `--exclude` replaces `exclude`, but not these."""
     force_exclude: bool = False
+    """Skip excluded files although they are named on the command line."""
     baseline: str | None = None
+    """The file of known findings, relative to this file. Not set: `torchlint-baseline.json`, if it exists."""
     torch: str | None = None
+    """The releases the project runs on: `"2.6"` or `">=2.1,<2.6"`. Not set: from the requirements nearest to a file."""
     determinism: Determinism | None = None
+    """The determinism mode of every program. Use it where torchlint cannot see the mode, for example because a launcher
+    turns it on. Not set: from the code."""
     devices: tuple[Device, ...] = ()
+    """The devices it runs on. None given: CUDA (ROCm, where torch is pinned to a build for it) and those the code
+    names, if a program uses them."""
     extend_rules: tuple[str, ...] = ()
+    """Files or folders with rules of your own, relative to this file."""
     extend_operators: tuple[str, ...] = ()
+    """Files or folders with operators of your own, relative to this file."""
     max_file_size: int = MAX_FILE_SIZE
+    """Bytes of code. A larger file is skipped. Pictures in a notebook do not count."""
     min_severity: SeverityOption = "info"
+    """The least severity reported."""
     min_confidence: ConfidenceOption = "medium"
+    """The least confidence reported."""
     fail_on: SeverityOption = "warning"
+    """The least severity that makes the exit code 1."""
     verify: dict[str, Any] = {}
-    """By target, as `pkg.models:UNet`: see `parse_targets`."""
+    """A table for each class or function, by its name (`[tool.torchlint.verify."pkg.models:UNet"]`), that says how
+    `torchlint verify` builds it."""  # read by `parse_targets`
 
 
 def parse_options(table: Mapping[str, Any], config: Path, prefix: str) -> Options:

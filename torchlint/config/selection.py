@@ -54,6 +54,13 @@ def on_causes(rule: Rule) -> bool:
     return rule.status in ("stable", "deprecated") and _ON_CAUSES.match(rule.code) is not None
 
 
+def selectors(catalogue: Catalogue) -> list[str]:
+    """All that names rules of the catalogue: `ALL`, `TL`, `TL1`, `TL10`, codes and names."""
+    codes = [code for code, rule in catalogue.rules.items() if rule.selectable]
+    prefixes = {code[:length] for code in codes for length in range(len(code.rstrip("0123456789")), len(code))}
+    return ["ALL", *sorted(prefixes), *codes, *(catalogue.rules[code].name for code in codes)]
+
+
 def resolve_selection(
     layers: Iterable[Layer], catalogue: Catalogue, first: Callable[[Rule], bool] = by_default
 ) -> frozenset[str]:

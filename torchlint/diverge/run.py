@@ -109,6 +109,7 @@ class Comparison:
             last = number if tries == 1 else self._options.steps  # a file that a whole run leaves may be the reason
             wanted = Wanted("operator", last, max(1, number - ROWS_BEFORE), number, number, held)
             pair = self._runner.pair(wanted, f"operators up to step {number}")
+            self._note_failure(pair)
             seen = [*differences(pair[0].recorded, pair[1].recorded)]
             if not seen:
                 moves = moves or tries > 1
@@ -127,6 +128,13 @@ class Comparison:
             others = (each for each in self._found.elsewhere if each.process != difference.process)
             self._found = replace(self._found, elsewhere=tuple(others))
         return replace(cause, until=until, needs_whole_runs=needs_whole_runs)
+
+    def _note_failure(self, pair: tuple[Ran, Ran]) -> None:
+        """A command that fails where its operators are recorded, and only there: that is the recorder's doing."""
+        failed = next((each for each in pair if each.exit and not each.was_timed_out), None)
+        if failed is not None and self._found.exit is None:
+            words = f"with its operators recorded the command ended with exit {failed.exit}{_last_words(failed)}"
+            self._found = replace(self._found, notes=tuple(dict.fromkeys((*self._found.notes, words))))
 
     def _with_factors(self, cause: Cause, held: tuple[str, ...]) -> Cause:
         search = Search(self._trial(cause), _MOST_TRIALS, held)

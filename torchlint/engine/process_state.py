@@ -105,6 +105,8 @@ class ProcessState:
     def exports(self, path: str) -> bytes:
         """What a file shows to others, as a checksum; empty for one that cannot be read."""
         facts = self.modules.at(path)
+        if facts is not None and not facts.source.lines:  # it was shrunk, and keeps no text
+            facts = self._load(path, self.modules)
         return b"" if facts is None else exports_of(facts)
 
 

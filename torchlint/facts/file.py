@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from torchlint.diagnostics import Location
 from torchlint.errors import OverBudget
@@ -65,6 +66,7 @@ class FileFacts(msgspec.Struct):
         """Keep only what other files may ask; the file's own checks are over."""
         shrink(self.symbols)
         self.tree.body = []
+        self.source = replace(self.source, text="", lines=())
         self.answers.clear()
         self.resolver.shrink()
 

@@ -28,6 +28,8 @@ _DEPTH = 12
 """How many re-bindings are followed; real code has two or three, a cycle has no end."""
 
 _COMPILE = "torch.compile"
+_MODULE = 0
+"""The scope of a module."""
 _EXPORT = -1
 """In the place of a scope: the name is asked for by another file."""
 
@@ -58,6 +60,7 @@ class Resolver:
         """Forget the expressions; names that other files ask for stay."""
         self._asked.clear()
         self._outside.clear()
+        self._memo = {key: names for key, names in self._memo.items() if key[0] == _MODULE}
 
     def asked(self, expression: ast.expr, scope: int) -> Names:
         """`names`, remembered with the tree."""

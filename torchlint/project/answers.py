@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 Answer = TypeVar("Answer")
-_KEPT = 64
-"""Files whose trees are kept for the questions that come next."""
+_KEPT = 2_000_000
+"""Characters of the files whose trees are kept for the questions that come next."""
 _PLAIN = (str, int, msgspec.Struct, type(None))
 
 
@@ -33,8 +33,27 @@ class Interview:
     """Asks files, and remembers what they answer; `load` gives the whole facts of one."""
 
     def __init__(self, load: Callable[[str], FileFacts | None], kept: KeptAnswers | None) -> None:
-        self.read = functools.lru_cache(_KEPT)(load)
+        self._load = load
         self._kept = kept
+        self._at_hand: dict[str, FileFacts | None] = {}
+        """By path, the one that was asked last at the end."""
+
+    def read(self, path: str) -> FileFacts | None:
+        """The whole facts of a file, which may be read anew."""
+        facts = self._at_hand.pop(path) if path in self._at_hand else self._load(path)
+        self._at_hand[path] = facts
+        self._drop_oldest()
+        return facts
+
+    def _drop_oldest(self) -> None:
+        sizes = {path: 0 if facts is None else len(facts.source.text) for path, facts in self._at_hand.items()}
+        for path in list(self._at_hand)[:-1]:
+            if sum(sizes.values()) <= _KEPT:
+                return
+            del sizes[path]
+            facts = self._at_hand.pop(path)
+            if facts is not None:
+                facts.answers.clear()  # some hold the facts that they are of, and no collector runs
 
     def answer(
         self, path: str, question: object | None, kind: type[Answer], ask: Callable[[FileFacts], Answer]

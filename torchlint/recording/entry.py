@@ -20,19 +20,17 @@ from torchlint.recording.loading.devices import at_hand
 from torchlint.recording.loading.script import as_script
 from torchlint.recording.loading.stubs import is_absent, stood_in
 from torchlint.recording.messages import Answer, Executed, Message, ProbedFinding, Request
-from torchlint.recording.names import ProbeName
+from torchlint.recording.names import ON_ACCELERATORS, ProbeName
 from torchlint.recording.originals import KeptOriginals
 from torchlint.recording.probe_context import Probe, ProbeContext
 from torchlint.recording.probes.kernel_only import kernel_only
 from torchlint.recording.probes.sightings import is_at
 from torchlint.recording.runs.recorded import record
 from torchlint.recording.subject import Subject
+from torchlint.recording.tracing.ctc_loss import take_lengths_as_numbers
 from torchlint.recording.tracing.lines import remember_constructors
 
 _ABOUT_STATEMENTS: frozenset[ProbeName] = frozenset({"config", "loader", "order", "draws"})
-_ON_ACCELERATORS: frozenset[ProbeName] = frozenset({"repeat", "strict", "devices", "memory"})
-"""What an accelerator can say more about than the CPU; the others are asked once, on the CPU."""
-
 _SHARE_BEFORE_HOLDERS = 0.75
 """Of the time for finding out how the target runs alone, where other classes could show it."""
 _LAST_HOLDER = 0.6
@@ -51,6 +49,7 @@ def run(data: bytes, send: Callable[[bytes], None]) -> None:
     torch.set_num_threads(request.threads)
     devices = usable_devices(request.devices)
     deliver(environment(devices, request.seed))
+    take_lengths_as_numbers()
     with KeptOriginals():
         for message in _answers(request, devices, deliver):
             deliver(_with_missing(message))
@@ -167,7 +166,7 @@ def _on_device(request: Request, device: str, subject: Subject, findings: list[P
 
 def _asked(context: ProbeContext, finding: ProbedFinding) -> Iterator[Answer]:
     for name in finding.probes:
-        if context.device != "cpu" and name not in _ON_ACCELERATORS:
+        if context.device != "cpu" and name not in ON_ACCELERATORS:
             continue
         if context.subject is None and name not in _ABOUT_STATEMENTS:
             continue  # `config` has the word where a rule names `strict` or `repeat` beside it: nothing runs forward

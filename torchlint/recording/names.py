@@ -7,6 +7,9 @@ from typing import Literal
 ProbeName = Literal[
     "trace", "repeat", "strict", "memory", "devices", "shapes", "algebra", "config", "loader", "order", "draws"
 ]
+ON_ACCELERATORS: frozenset[ProbeName] = frozenset({"repeat", "strict", "devices", "memory"})
+"""What an accelerator can say more about than the CPU; the others are asked once, on the CPU."""
+
 VerdictName = Literal[
     "DIVERGED",
     "RAISED",

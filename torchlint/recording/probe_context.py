@@ -59,7 +59,7 @@ class ProbeContext:
         is_likely = any(event.name in races and event.repetition for event in self.recorded.events)
         runs, share = (_MORE_RUNS, 4) if is_likely else (1, 240)
         with self.mode_of_program():
-            return repeat(self.needs_subject(), self.request.runs * runs, self.request.seconds / share)
+            return repeat(self.needs_subject(), self.request.runs * runs, self.request.seconds / share, races)
 
     @contextlib.contextmanager
     def mode_of_program(self) -> Iterator[None]:

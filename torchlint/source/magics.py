@@ -15,7 +15,9 @@ from torchlint.source.syntax import parses
 from torchlint.source.text import EnvironmentSetting
 
 # Their body is Python that runs in the notebook's interpreter.
-_PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "debug", "memit", "mprun", "wandb", "snakeviz"})
+_PYTHON_CELLS = frozenset(
+    {"time", "timeit", "capture", "prun", "debug", "memit", "mprun", "wandb", "snakeviz", "torchlint"}
+)
 _SHELL_CELLS = frozenset({"bash", "sh", "zsh", "script", "system", "sx", "!"})
 
 _CELL_MAGIC = re.compile(r"%%(!|\w+)")

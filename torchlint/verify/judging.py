@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from torchlint.diagnostics import Diagnostic
 from torchlint.recording.messages import Answer, ProbedFinding
-from torchlint.recording.names import ProbeName
+from torchlint.recording.names import ON_ACCELERATORS, ProbeName
 from torchlint.verify.data import STRONGEST_FIRST, Finding, Result
 from torchlint.verify.hooks import Lacking
 from torchlint.verify.plan import Plan
@@ -61,6 +61,8 @@ def unplanned(index: int, finding: Diagnostic, refused: Refused | None) -> Judge
 def _unanswered(probed: ProbedFinding, end: str) -> Answer:
     kind, _, detail = end.partition(": ")
     reason = f"{_ENDS.get(kind, 'its process ended')}: {detail}" if end else "its process gave no answer"
+    if not end and not any(name in ON_ACCELERATORS for name in probed.probes):
+        reason = f"its probe ({', '.join(probed.probes)}) runs on the CPU alone, which `--device` leaves out"
     if kind == "timeout":
         reason += " (`--timeout` gives it more)"
     return Answer(

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 pytest.importorskip("torch")
 
+import torch
+
 from tests.diverge.journal.program import Program, recorded_program
 from torchlint.diverge.running import Wanted
+from torchlint.recording.journal.digests import Digests
+from torchlint.recording.journal.session import Session
 
 pytestmark = pytest.mark.torch
 
@@ -174,3 +181,15 @@ def test_at_the_level_of_modules_each_call_is_a_row(tmp_path_factory: pytest.Tem
     assert (
         len({each.row.results[0].digest for each in program.operators("called")}) == 12
     )  # the last layer's is the whole's
+
+
+@pytest.mark.parametrize(("allocated", "is_told"), [(0, False), (512, True)])
+def test_the_generator_of_a_gpu_is_told_where_the_program_has_tensors_on_it(
+    monkeypatch: pytest.MonkeyPatch, allocated: int, *, is_told: bool
+) -> None:
+    """A step of an optimizer initialises CUDA also for a program on the CPU."""
+    for name, answer in {"is_available": True, "is_initialized": True, "max_memory_allocated": allocated}.items():
+        monkeypatch.setattr(torch.cuda, name, lambda *_, answer=answer: answer)
+    monkeypatch.setattr(torch.cuda, "get_rng_state_all", lambda: [torch.zeros(16, dtype=torch.uint8)])
+    session: Any = SimpleNamespace(_digests=Digests(), _outside=SimpleNamespace(state=lambda _: 0))
+    assert ("torch cuda:0" in Session._generators(session)) == is_told

@@ -32,6 +32,12 @@ def masked(name: str) -> Call:
     return call
 
 
+PRODUCTS: dict[str, Call] = {
+    "torch.cumprod": lambda x: torch.cumprod(x, 0),
+    "Tensor.cumprod_": lambda x: x.clone().cumprod_(0),
+    "torch.masked.cumprod": masked("cumprod"),
+}
+
 CASES = (
     Case(
         id="cumsum",
@@ -44,13 +50,14 @@ CASES = (
         },
         backward=True,
     ),
+    Case(id="cumprod", make=near_one, calls=PRODUCTS, backward=True),
+    Case(id="cumprod_scan", make=near_one, calls=PRODUCTS),
     Case(
-        id="cumprod",
-        make=near_one,
+        id="logcumsumexp",
+        make=row,
         calls={
-            "torch.cumprod": lambda x: torch.cumprod(x, 0),
-            "Tensor.cumprod_": lambda x: x.clone().cumprod_(0),
-            "torch.masked.cumprod": masked("cumprod"),
+            "torch.logcumsumexp": lambda x: torch.logcumsumexp(x, 0),
+            "Tensor.logcumsumexp": lambda x: x.logcumsumexp(0),
         },
         backward=True,
     ),

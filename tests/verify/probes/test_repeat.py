@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import msgspec
 import pytest
@@ -91,9 +91,9 @@ def test_inputs_of_a_few_elements_grow_until_work_is_split_between_threads() -> 
 def test_a_race_that_no_operator_shows_is_looked_for_at_the_next_size(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def rarely(subject: Subject, tries: int, end: Deadline) -> tuple[Source, ...]:
+    def rarely(subject: Subject, tries: int, end: Deadline, wanted: Collection[str]) -> tuple[Source, ...]:
         asked.append(len(subject.args[0]))
-        return sources(subject, tries, end) if len(asked) > 1 else ()
+        return sources(subject, tries, end, wanted) if len(asked) > 1 else ()
 
     monkeypatch.setattr(repeated, "sources", rarely)
     flagged = finding_in(Accumulated, "index_put_accumulate")
@@ -217,6 +217,27 @@ def test_a_difference_elsewhere_is_not_blamed_on_the_flagged_line() -> None:
     assert found.verdict == "NOT REPRODUCED"
     assert "`torchlint_tests.drifting.default`" in found.reason, found.reason
     assert "not the operator of this finding" in found.reason
+
+
+class Beside(nn.Module):
+    def forward(self, values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        drifting = torch.ops.torchlint_tests.drifting
+        added = torch.zeros(64).put_(index, values, accumulate=True) + drifting(values[:64])  # flagged
+        return torch.as_tensor(added)
+
+
+def test_of_two_operators_on_a_line_that_of_the_finding_is_named() -> None:
+    """On a GPU a convolution varies beside its own padding, and comes first."""
+    flagged = finding_in(Beside, "put_accumulate")
+    found = repeat.probe(context(Beside, flagged, floats(200_000), indices(64, 200_000)), flagged)
+    assert (found.verdict, found.evidence["operator"]) == ("DIVERGED", "aten.put_.default"), found.reason
+
+
+def test_another_operator_on_the_same_line_proves_nothing() -> None:
+    flagged = finding_in(Beside, "cumsum")
+    found = repeat.probe(context(Beside, flagged, floats(64), torch.arange(64)), flagged)
+    assert found.verdict == "NOT REPRODUCED"
+    assert "`torchlint_tests.drifting.default`, which is not the operator of this finding" in found.reason
 
 
 @pytest.mark.parametrize(("kind", "entry", "inputs"), OVERWRITING)

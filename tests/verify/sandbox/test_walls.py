@@ -74,6 +74,32 @@ def test_older_versions_of_landlock_hold_as_well(
     assert (outcome.messages, outcome.end) == ((b"-1",), "done")
 
 
+NAME_A_THREAD = """
+def named(place):
+    try:
+        with open(place, 'w') as file:
+            file.write('driver')
+    except PermissionError:
+        return 'refused'
+    return open(place).read().strip()
+"""
+
+
+@needs_landlock
+@pytest.mark.parametrize(("allow_gpu", "wanted"), [(True, b"driver"), (False, b"refused")])
+def test_threads_can_be_named_where_a_gpu_is_allowed(run: Run, wanted: bytes, *, allow_gpu: bool) -> None:
+    """As CUDA's driver does while it starts: without that it says that the system lacks something (error 304)."""
+    code = "import os\n" + NAME_A_THREAD + "send(named(f'/proc/self/task/{os.getpid()}/comm').encode())"
+    assert run(code, allow_gpu=allow_gpu).messages == (wanted,)
+
+
+@needs_landlock
+@pytest.mark.parametrize("place", ["/proc/sys/kernel/domainname", "/proc/{parent}/comm"])
+def test_a_gpu_opens_nothing_else_of_proc(run: Run, place: str) -> None:
+    code = "import os\n" + NAME_A_THREAD + f"send(named({place!r}.format(parent=os.getppid())).encode())"
+    assert run(code, allow_gpu=True).messages == (b"refused",)
+
+
 @needs_seccomp
 @pytest.mark.parametrize(
     "code",

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 from tests.verify.statements.asking import ask_about  # noqa: E402
+from torchlint.recording.global_state import environment  # noqa: E402
 from torchlint.recording.probes.config import probe  # noqa: E402
-from torchlint.recording.statements import environment_judges, seed_judges  # noqa: E402
+from torchlint.recording.statements import environment_judges, seed_judges, switch_judges  # noqa: E402
 from torchlint.recording.statements.case import Case  # noqa: E402
 from torchlint.recording.statements.observed import Event, Observed  # noqa: E402
 
@@ -468,6 +471,18 @@ def test_a_missing_workspace_is_for_old_releases_on_cuda_to_show(tmp_path: Path)
         said = environment_judges.judge_missing_workspace(_case(tmp_path, release))
         assert said.verdict == "NOT REPRODUCED"
         assert words in said.reason
+
+
+@pytest.mark.parametrize("devices", [("all",), ("cuda",), ("cpu", "cuda")])
+def test_a_device_that_is_there_is_not_said_to_be_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, devices: tuple[str, ...]
+) -> None:
+    context, finding = ask_about(tmp_path, "import torch\n\n\nx = 1  # here\n", "TL207")
+    asked = replace(context, request=structs.replace(context.request, devices=devices))
+    seen = Observed(reached=True, switches={"torch.backends.cudnn.benchmark": "True"})
+    assert "there is no CUDA device here" in switch_judges.judge_benchmark(Case(asked, finding, seen, _NEW)).reason
+    monkeypatch.setitem(environment._PRESENT, "cuda", lambda: True)
+    assert "only a repeated run on CUDA" in switch_judges.judge_benchmark(Case(asked, finding, seen, _NEW)).reason
 
 
 def test_a_workspace_that_a_line_sets_refutes_that_none_does(tmp_path: Path) -> None:

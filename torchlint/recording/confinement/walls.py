@@ -6,13 +6,20 @@ import contextlib
 import errno
 import glob
 import os
+import sys
 from collections.abc import Iterable, Iterator
 
 from torchlint.recording.confinement import audit_hook, landlock, limits, linux, seccomp
 from torchlint.recording.confinement.job import Job, Walls
 
+if sys.platform != "win32":
+    import fcntl
+
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _GPU_DEVICES = ("/dev/nvidia*", "/dev/dri", "/dev/kfd", "/dev/dxg")
+_OWN_THREADS = "/proc/self/task"
+"""CUDA's driver writes the names of its threads there, and does not start (error 304) where it may not."""
+_OUT_OF_THE_WAY = 100
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - it is where the workers of a loader put their tensors
 
 
@@ -29,6 +36,8 @@ def confine(job: Job, protected: Iterable[int]) -> audit_hook.Guard:
     with _step("limits"):
         limits.apply(job.limits, limit_memory=not job.allow_gpu)
     writable = [job.scratch, *_extra_places(job)]
+    if _OWN_THREADS in writable:
+        _keep_open(_OWN_THREADS)
     if linux.IS_LINUX:
         with _step("no new privileges"):
             linux.forbid_new_privileges()
@@ -70,7 +79,16 @@ def _extra_places(job: Job) -> list[str]:
         places.append(_SHARED_MEMORY)
     if job.allow_gpu:
         places += [path for pattern in _GPU_DEVICES for path in sorted(glob.glob(pattern))]  # noqa: PTH207 - likewise
+        if os.path.isdir(_OWN_THREADS):  # noqa: PTH112 - likewise
+            places.append(_OWN_THREADS)
     return places
+
+
+def _keep_open(folder: str) -> None:
+    """Until the process ends: one of /proc that the kernel has forgotten is another one to Landlock the next time."""
+    descriptor = os.open(folder, os.O_PATH | os.O_CLOEXEC)
+    fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _OUT_OF_THE_WAY)  # user code may count descriptors from zero
+    os.close(descriptor)
 
 
 def _prove(job: Job) -> None:

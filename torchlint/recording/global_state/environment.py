@@ -56,6 +56,14 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
+def holds_tensors(gpu: int) -> bool:
+    """Whether this process ever put a tensor on a GPU. A step of an optimizer alone initialises all of them."""
+    try:
+        return torch.cuda.max_memory_allocated(gpu) > 0
+    except RuntimeError:  # an allocator of the user's own that does not count
+        return True
+
+
 def usable_devices(wanted: Iterable[str]) -> tuple[str, ...]:
     """Those of the wanted devices (`all`: every one) that this torch can use here. Asking initialises none of them."""
     asked = tuple(wanted)

@@ -33,7 +33,8 @@ class CommandRecorder(PlainMode):
         if not self._is_looking:
             self._is_looking = True  # what is asked of tensors meanwhile is dispatched as well
             try:
-                self._session.see(called, args, kwargs or {}, sys._getframe(1))  # noqa: SLF001
+                # None where the engine works for a GPU, on a thread of its own: nobody called there.
+                self._session.see(called, args, kwargs or {}, sys._getframe().f_back)  # noqa: SLF001
             except Exception as error:  # noqa: BLE001 - the user's program goes on
                 self._session.trouble(error)
             finally:

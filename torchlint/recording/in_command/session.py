@@ -26,6 +26,7 @@ from torchlint.recording.in_command.results import RECORD, REQUEST, CommandReque
 from torchlint.recording.in_command.stack import Stack, Trace
 from torchlint.recording.messages import ProbedFinding
 from torchlint.recording.tracing.anomaly import Anomaly, trace_of
+from torchlint.recording.tracing.ctc_loss import take_lengths_as_numbers
 
 _SECONDS_BETWEEN_RECORDS = 3.0
 _SECONDS_FOR_NEWS = 0.2
@@ -66,6 +67,7 @@ class Session:
     def begin(self) -> None:
         self._constructors.begin()
         Anomaly(self._stack.forward, self.trouble).begin()
+        take_lengths_as_numbers()
         self._enter()
         nn.modules.module.register_module_forward_pre_hook(self._enter)
         atexit.register(self._end)
@@ -100,7 +102,7 @@ class Session:
 
         setattr(os, name, writing)
 
-    def see(self, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:  # noqa: ANN401
+    def see(self, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType | None) -> None:  # noqa: ANN401
         """One operator that is dispatched, with the frame that called it."""
         node = current_node()
         is_backward = False

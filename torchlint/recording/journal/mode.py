@@ -39,7 +39,9 @@ class JournalMode(PlainMode):
             return called(*args, **kwargs)
         schema = operators.counted(called)
         if operators.writes_rows or schema.reads or operators.memory is not None:
-            return self._look(schema, called, args, kwargs, sys._getframe(1))  # noqa: SLF001 - the line is told
+            # Nobody called where the engine works for a GPU, on a thread of its own: there is no frame behind this one.
+            frame = sys._getframe().f_back  # noqa: SLF001 - the line is told
+            return self._look(schema, called, args, kwargs, frame)
         return called(*args, **kwargs)
 
     def _look(
@@ -48,7 +50,7 @@ class JournalMode(PlainMode):
         called: Any,  # noqa: ANN401
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        frame: FrameType,
+        frame: FrameType | None,
     ) -> Any:  # noqa: ANN401
         """Run an operator whose arguments or result matter."""
         operators = self._operators

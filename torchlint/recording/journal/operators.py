@@ -48,7 +48,7 @@ class Operators:
         schema: Schema,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        frame: FrameType,
+        frame: FrameType | None,
         thread: int,
     ) -> OpenRow | None:
         """The row of an operator that is about to run."""

@@ -17,7 +17,7 @@ from torch import nn
 
 from torchlint.recording.factors.memory import FreshMemory
 from torchlint.recording.factors.start import troubles
-from torchlint.recording.global_state.environment import environment
+from torchlint.recording.global_state.environment import environment, holds_tensors
 from torchlint.recording.journal.aside import Aside
 from torchlint.recording.journal.compiled import Regions
 from torchlint.recording.journal.digests import Digests, resolved
@@ -36,6 +36,7 @@ from torchlint.recording.journal.steps import Hooks, StepValues
 from torchlint.recording.journal.workers import watch_fetches
 from torchlint.recording.tensors import tensors_in
 from torchlint.recording.tracing.anomaly import Anomaly
+from torchlint.recording.tracing.ctc_loss import take_lengths_as_numbers
 
 _CHILD = "child of "
 _MOST_BYTES = 150 << 20
@@ -112,6 +113,7 @@ class Session:
         if self._request.level != "operator" and self.operators.memory is None:
             self._hooks.mode_to_leave = only_mode
         self._hooks.begin()
+        take_lengths_as_numbers()
         self._watch_optimizers()
         if self._request.level == "module":
             self._hooks.module_calls.append(self._add_module_call)
@@ -238,7 +240,8 @@ class Session:
             states["numpy"] = self._outside.state("numpy")
         if torch.cuda.is_available() and torch.cuda.is_initialized():
             for number, state in enumerate(torch.cuda.get_rng_state_all()):
-                states[f"torch cuda:{number}"] = resolved(self._digests.of(state))
+                if holds_tensors(number):
+                    states[f"torch cuda:{number}"] = resolved(self._digests.of(state))
         return states
 
     def _add_module_call(self, module: nn.Module, output: object) -> None:

@@ -38,7 +38,7 @@ def _repeated(context: ProbeContext, finding: ProbedFinding) -> Answer:
         return _equal(context, finding, repeated)
     evidence |= _difference(repeated.difference)
     for source in repeated.sources:
-        if is_at(finding, context.request.code.path, (*source.event.forward_lines, *source.event.constructor_lines)):
+        if _is_in_question(finding, source.event) and _is_here(context, finding, source.event):
             reason = _words(repeated.difference, source)
             evidence |= place_evidence(context, source.event)
             if _is_for_inventions(context, source.event):
@@ -57,6 +57,15 @@ def _repeated(context: ProbeContext, finding: ProbedFinding) -> Answer:
         "or a race that is too rare to appear twice"
     )
     return answer(context, finding, "repeat", "NOT REPRODUCED", reason, **evidence)
+
+
+def _is_in_question(finding: ProbedFinding, event: Event) -> bool:
+    """On one line several operators may vary: beside the padding of a convolution, on a GPU, the convolution."""
+    return not finding.operators or any(event.name in entry.aten for entry in finding.operators)
+
+
+def _is_here(context: ProbeContext, finding: ProbedFinding, event: Event) -> bool:
+    return is_at(finding, context.request.code.path, (*event.forward_lines, *event.constructor_lines))
 
 
 def _words(difference: Difference, source: Source) -> str:
@@ -134,11 +143,7 @@ def _equal(context: ProbeContext, finding: ProbedFinding, repeated: Repeated) ->
 def _in_evaluation(context: ProbeContext, finding: ProbedFinding) -> Answer:
     """TL309. Generators are not reset between the passes: reset, dropout would give equal bits."""
     subject = context.needs_subject()
-    drawn = [
-        event
-        for event in draws_in_evaluation(subject)
-        if is_at(finding, context.request.code.path, (*event.forward_lines, *event.constructor_lines))
-    ]
+    drawn = [event for event in draws_in_evaluation(subject) if _is_here(context, finding, event)]
     if not drawn:
         reason = "in evaluation the flagged line draws no random number in these passes"
         return answer(context, finding, "repeat", "NOT REPRODUCED", reason, runs=1)

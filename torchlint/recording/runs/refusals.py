@@ -77,4 +77,5 @@ def _warnings_of(subject: Subject) -> tuple[Refusal, ...]:
 
 
 def _on_one_line(words: str) -> str:
-    return " ".join(words.split())[:400]
+    """Without what torch says to everybody: that the mode was set, here by the probe, and where to ask for more."""
+    return " ".join(words.split()).partition(", but you set")[0][:400]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from torchlint.recording.clock import Deadline
 from torchlint.recording.comparison.bits import distance, same_bits
 from torchlint.recording.comparison.differences import difference
 from torchlint.recording.comparison.ulp_histogram import ulp_histogram
-from torchlint.recording.runs.result_log import Source, sources
+from torchlint.recording.runs.result_log import Source, are_enough, sources
 from torchlint.recording.runs.variations import growing, scaled
 from torchlint.recording.subject import Pass, Subject
 from torchlint.recording.tensors import tensors_in
@@ -50,12 +51,16 @@ class Difference:
     histogram: dict[str, list[str] | list[int]] | None
 
 
-def repeat(subject: Subject, runs: int, seconds: float) -> Repeated:
-    """Run from one state until bits differ and an operator shows why, at growing scales, until the time is used up."""
+def repeat(subject: Subject, runs: int, seconds: float, wanted: Collection[str] = ()) -> Repeated:
+    """Run from one state until bits differ and an operator shows why, at growing scales, until the time is used up.
+
+    One of the `wanted`, if any are named: where only others differ, larger inputs may show these as well.
+    """
     end = Deadline(seconds)
     counts: dict[int, int] = {}
     sizes: dict[int, tuple[tuple[int, ...], ...]] = {}
     unnamed: Difference | None = None
+    others: tuple[Difference, tuple[Source, ...]] | None = None
     for scale in growing(subject, LEAST_SCALES, ENOUGH):
         larger = subject if scale == 1 else scaled(subject, scale)
         if larger is None or (counts and end.is_over):
@@ -63,11 +68,13 @@ def repeat(subject: Subject, runs: int, seconds: float) -> Repeated:
         sizes[scale] = tuple(tuple(tensor.shape) for _, tensor in tensors_in((larger.args, larger.kwargs)))
         found, counts[scale] = _first_difference(larger, scale, runs, end)
         if found is not None:
-            named = sources(larger, 10, Deadline(end.left + seconds))
-            if named:
+            named = sources(larger, 10, Deadline(end.left + seconds), wanted)
+            if are_enough(named, wanted):
                 return Repeated(counts, sizes, end.share_waited, found, named)
+            if named:
+                others = others or (found, named)
             unnamed = unnamed or found  # a race that is rare at this size shows more often at the next
-    return Repeated(counts, sizes, end.share_waited, unnamed)
+    return Repeated(counts, sizes, end.share_waited, *(others or (unnamed,)))
 
 
 def _first_difference(subject: Subject, scale: int, runs: int, end: Deadline) -> tuple[Difference | None, int]:

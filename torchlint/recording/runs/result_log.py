@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,8 @@ class Source:
     of: int
     greatest: float
     """The greatest absolute difference."""
+    step: int = 0
+    """Its number among the operators of the run."""
 
 
 @dataclass(frozen=True)
@@ -90,16 +92,24 @@ def _meant(results: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
     yield from (each for each in tensors if len(tensors) == 1 or each.dtype != torch.uint8)
 
 
-def sources(subject: Subject, tries: int, end: Deadline) -> tuple[Source, ...]:
-    """The operators that give other bits for equal operands, seen by running with a log until one shows."""
+def sources(subject: Subject, tries: int, end: Deadline, wanted: Collection[str] = ()) -> tuple[Source, ...]:
+    """The operators that give other bits for equal operands, seen by running with a log until one shows.
+
+    Until one of the `wanted` shows, if any are named: on a GPU others (a convolution) may vary beside them.
+    """
     first = _logged(subject)
+    found: dict[int, Source] = {}
     for _ in range(tries):
-        found = tuple(_differing(first, _logged(subject)))
-        if found:
-            return found
-        if end.is_over:
+        for source in _differing(first, _logged(subject)):
+            found.setdefault(source.step, source)
+        if are_enough(found.values(), wanted) or end.is_over:
             break
-    return ()
+    return tuple(found[step] for step in sorted(found))
+
+
+def are_enough(found: Iterable[Source], wanted: Collection[str]) -> bool:
+    """Whether one is among the operators in question; whether there is any, where none is in question."""
+    return any(not wanted or source.event.name in wanted for source in found)
 
 
 def _logged(subject: Subject) -> list[_Step]:
@@ -111,12 +121,12 @@ def _logged(subject: Subject) -> list[_Step]:
 
 
 def _differing(first: list[_Step], other: list[_Step]) -> Iterator[Source]:
-    for before, after in itertools.zip_longest(first, other):
+    for step, (before, after) in enumerate(itertools.zip_longest(first, other)):
         if before is None or after is None or before.event.name != after.event.name:
             return  # another path was taken: from here on nothing can be compared
         if before.operands != after.operands:
             continue
         for result, again in zip(before.results, after.results, strict=False):
             if not same_bits(result, again):
-                yield Source(before.event, *distance(result, again))
+                yield Source(before.event, *distance(result, again), step)
                 break

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
+from torchlint.recording.global_state.environment import usable_devices
 from torchlint.recording.messages import Answer, ProbedFinding
 from torchlint.recording.names import VerdictName
 from torchlint.recording.probe_context import ProbeContext, answer
@@ -28,7 +29,7 @@ class Case:
 
     @property
     def has_cuda(self) -> bool:
-        return any(device.startswith("cuda") for device in self.context.request.devices)
+        return "cuda" in usable_devices(self.context.request.devices)
 
     @property
     def release(self) -> str:

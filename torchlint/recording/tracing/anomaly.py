@@ -58,7 +58,7 @@ class Anomaly:
             if torch.fx.traceback.has_preserved_node_meta():
                 return plain()
             try:
-                trace = self._trace(sys._getframe(1))  # noqa: SLF001
+                trace = self._trace(sys._getframe().f_back)  # noqa: SLF001 - none on a thread of the engine
             except Exception as error:  # noqa: BLE001 - the user's program goes on
                 self._trouble(error)
                 return plain()
