@@ -30,6 +30,7 @@ _PROJECT = (
     ("Suppression", "suppression.md"),
     ("An old project", "adoption.md"),
     ("Rules of your own", "extending.md"),
+    ("Editors", "editors.md"),
     ("From Python", "api.md"),
 )
 _BACKGROUND = (

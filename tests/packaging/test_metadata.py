@@ -22,7 +22,7 @@ def test_the_version_stands_once_in_each_place() -> None:
 
 def test_the_extras_are_those_promised() -> None:
     core = ProjectMetadata(str(REPOSITORY), PluginManager()).core
-    assert set(core.optional_dependencies) == {"verify", "watch", "notebook", "dev"}
+    assert set(core.optional_dependencies) == {"verify", "server", "docs", "watch", "notebook", "dev"}
     assert core.optional_dependencies["verify"] == ["numpy", "torch>=2.2"]
     assert not core.urls  # nothing is published that they could lead to
     assert not any(requirement.startswith("torch") for requirement in core.dependencies)

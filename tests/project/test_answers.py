@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from torchlint.facts.origins import Argument
 from torchlint.facts.values import Values
 from torchlint.project import answers
-from torchlint.project.answers import Interview, name_of
+from torchlint.project.answers import Answer, Interview, name_of
 
 
 def asked(*_: object, **__: object) -> None:
@@ -33,6 +34,9 @@ class _Kept:
 
     def keep_answer(self, path: str, question: bytes, answer: bytes) -> None:
         self.answers[path, question] = answer
+
+    def made_of(self, name: str, parts: object, make: Callable[[], Answer]) -> Answer:
+        raise AssertionError(f"{name} of {parts} is not asked of {make}")
 
 
 def test_what_is_named() -> None:

@@ -159,6 +159,41 @@ def test_after_any_change_the_answer_is_that_of_a_cold_run(seed: int, tmp_path: 
         assert answer(asked, kept) == answer(asked, on_disk()) == answer(asked, None), step.__name__
 
 
+def _written_into(text: str, chance: random.Random) -> str:
+    """What somebody may do to a text in an editor: names come, go and change, lines move, half a line stands there."""
+    lines = text.split("\n")
+    at = chance.randrange(len(lines) + 1)
+    line = chance.choice(
+        [
+            *("", "# a word", "import os", "from resizing import *", "from zoo.nets import resize", "def resize(x):"),
+            *("    return x", "resize = print", "KINDS = ['bicubic']", "x = (", "    import os", "mode = 'nearest'"),
+            *("from tools.resizing import (", "    resize)", "import zoo", "zoo.nets.resize(1)", "getattr(zoo, 'os')"),
+        ]
+    )
+    if chance.random() < 0.5:
+        return "\n".join([*lines[:at], line, *lines[at:]])
+    if chance.random() < 0.5:
+        return "\n".join([*lines[:at], *lines[at + 1 :]])
+    words = sorted({word for one in lines for word in one.replace("(", " ").split() if word.isidentifier()}) or ["x"]
+    return text.replace(chance.choice(words), chance.choice([*words, "fresh"]))
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_after_any_unsaved_edit_the_answer_is_that_of_a_cold_run(seed: int, tmp_path: Path) -> None:
+    """Of the same bytes: in a process that stays, as `torchlint server` does, with several texts open."""
+    chance = random.Random(seed)  # noqa: S311 - as above
+    folder, kept = write(tmp_path / "project"), ResultCache(stays=True)
+    files = sorted(folder.rglob("*.py"))
+    opened = {path: path.read_text(encoding="utf-8") for path in chance.sample(files, 3)}
+    for _ in range(20):
+        edited = chance.choice(list(opened))
+        opened[edited] = _written_into(opened[edited], chance)
+        contents = {path: text.encode() for path, text in opened.items()}
+        asked = chance.choice([[folder], [edited], sorted(opened)])
+        warm = check_paths(asked, CheckOptions(jobs=1, cache=kept), contents)
+        assert warm == check_paths(asked, CheckOptions(jobs=1), contents), opened[edited]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_pages_of_an_audit_are_those_of_a_cold_run(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)  # noqa: S311 - as above

@@ -31,6 +31,7 @@ _COMMANDS = {
     "record": "torchlint.cli.record",
     "rule": "torchlint.cli.catalogue",
     "rules": "torchlint.cli.catalogue",
+    "server": "torchlint.cli.server",
     "verify": "torchlint.cli.verify",
 }
 

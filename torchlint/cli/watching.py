@@ -31,7 +31,9 @@ def watch(session: Session) -> int:
     from torchlint.engine.cache.results import ResultCache
 
     gc.enable()  # this process stays
-    session = dataclasses.replace(session, cache=session.cache or ResultCache())
+    cache = session.cache or ResultCache()
+    cache.stays = True
+    session = dataclasses.replace(session, cache=cache)
     written = {os.path.realpath(path) for path in session.written}
     folders = session.folders()
     code = None

@@ -84,6 +84,8 @@ class FileResult(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The other files that it hangs on: while these and the file stay as they are, so does what it says."""
     exports: bytes = b""
     """Of the other files this alone counts (facts/exports.py); empty for a file that could not be read."""
+    gone_through: tuple[str, ...] = ()
+    """Those of the other files of which all names count."""
 
     @property
     def is_skipped(self) -> bool:
@@ -132,6 +134,7 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
         summary=summary,
         consulted=modules.consulted_by(path),
         exports=exports_of(facts),
+        gone_through=modules.gone_through_by(path),
     )
     modules.put_back(facts)
     return result

@@ -99,11 +99,14 @@ class ProcessState:
             return _broken(path, shown, error)
         exports = exports_of(facts)
         self.modules.put_back(facts)
-        return FileResult(path, shown, summary=summary, consulted=self.modules.consulted_by(path), exports=exports)
+        consulted, gone_through = self.modules.consulted_by(path), self.modules.gone_through_by(path)
+        return FileResult(path, shown, summary=summary, consulted=consulted, exports=exports, gone_through=gone_through)
 
     def exports(self, path: str) -> bytes:
         """What a file shows to others, as a checksum; empty for one that cannot be read."""
         facts = self.modules.at(path)
+        if facts is not None and not facts.source.lines:  # it was shrunk, and keeps no text
+            facts = self._load(path, self.modules)
         return b"" if facts is None else exports_of(facts)
 
 

@@ -221,8 +221,8 @@ class ProjectRun:
             known=known,
             sources=self.context.paths,
             load_summaries=load,
-            contents=self.context.sources,
-            read=self.context.read,
+            contents=(self._keeper or self.context).sources,
+            read=(self._keeper or self.context).read,
             load_facts=process_state_of(self.context).facts,
             kept_answers=self._keeper,
         )

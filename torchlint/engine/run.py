@@ -48,6 +48,8 @@ class RunOptions:
     """Tell with a finding what an earlier `verify` said about it."""
     baseline: bool = False
     """Leave out what the baseline of a root knows."""
+    folders: tuple[Path, ...] = ()
+    """Folders that count as named where roots are searched for, although not all that lies in them is checked."""
     since: str | None = None
     """Leave out what stands on lines that have not changed since this git revision."""
     progress: Progress | None = None
@@ -119,7 +121,7 @@ class _Finder:
     """One search for files, each with the settings of its root."""
 
     def __init__(self, paths: Sequence[Path], options: RunOptions) -> None:
-        self._roots = Roots(path for path in paths if path.is_dir())
+        self._roots = Roots([*(path for path in paths if path.is_dir()), *options.folders])
         self._options = options
         self.found: dict[Path, None] = {}
         self.missing: list[Path] = []

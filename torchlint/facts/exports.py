@@ -1,35 +1,101 @@
-"""What a module shows to the files that import it, as a checksum: what others make of it hangs on nothing else."""
+"""What a module shows to the files that import it, name by name: what others make of it hangs on nothing else."""
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from torchlint.encoding import checksum
+import msgspec
+
+from torchlint.encoding import checksum, decoded, encoded
+from torchlint.facts.components import components
+from torchlint.facts.scopes import BindingKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.scopes import Binding
 
+STARS = "*"
+"""In the place of a name: what all that the module does not bind hangs on."""
+_WORD = re.compile(r"\w+")
+_Node = str | tuple[int, int]
+"""A name, or lines that bind names."""
+
+
+class Export(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """How a name is bound, as a checksum. `is_own` says that no other file of the project is asked for it."""
+
+    told: bytes
+    is_own: bool = True
+
 
 def exports_of(facts: FileFacts) -> bytes:
-    """Changes when a name of the module is bound in another way: to another value, definition or import.
+    """Changes for a name when it is bound in another way, or a name that it is made of: see `read_exports`.
 
     Lines that move and bodies of functions change nothing.
     """
     module = facts.symbols.scopes[0]
-    bound = [(name, [_told(facts, one) for one in bindings]) for name, bindings in module.bindings.items()]
-    return checksum(repr((bound, module.stars)))
+    stars = repr(module.stars).encode()
+    told = _told(facts, module.bindings)
+    exports = {STARS: Export(checksum(stars)[:8], is_own=not module.stars)}
+    for name, bindings in module.bindings.items():
+        is_own = not any(_is_of_project(facts, one) for one in bindings)
+        exports[name] = Export(checksum(told[name] + stars)[:8], is_own)
+    return encoded(exports) or b""
 
 
-def _told(facts: FileFacts, binding: Binding) -> tuple[object, ...]:
-    """How a binding reads."""
+def read_exports(exports: bytes) -> Mapping[str, Export]:
+    """The exports by name; empty for those of a file that cannot be read."""
+    return decoded(exports or None, dict[str, Export]) or {}
+
+
+def names_that_differ(before: bytes, now: bytes) -> frozenset[str] | None:
+    """The names that others get another answer for; None where that may be any."""
+    old, new = read_exports(before), read_exports(now)
+    if not old or not new or old[STARS] != new[STARS]:
+        return None if before != now or not now else frozenset()
+    return frozenset(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+
+
+def _told(facts: FileFacts, module: Mapping[str, list[Binding]]) -> Mapping[_Node, bytes]:
+    """A checksum for each name: of how it is bound, and of those of the names on the lines that bind it."""
+    own: dict[_Node, bytes] = {}
+    following: dict[_Node, list[_Node]] = {}
+    for name, bindings in module.items():
+        spans = [_span(one) for binding in bindings for one in (binding.value, binding.annotation) if one is not None]
+        following[name] = [*dict.fromkeys(spans)]
+        for span in spans:
+            if span not in own:
+                text = "\n".join(facts.source.lines[span[0] - 1 : span[1]])
+                own[span] = checksum(text)
+                following[span] = [word for word in dict.fromkeys(_WORD.findall(text)) if word in module]
+        own[name] = checksum(repr(([_bound(facts, one) for one in bindings], [own[span] for span in spans])))
+    told: dict[_Node, bytes] = {}
+    for group in components(following):
+        behind = [told[one] for node in group for one in following[node] if one in told]
+        whole = checksum(b"".join([*sorted(own[node] for node in group), *sorted(set(behind))]))
+        told |= {node: checksum(own[node] + whole) for node in group}
+    return told
+
+
+def _bound(facts: FileFacts, binding: Binding) -> tuple[object, ...]:
+    """How a binding reads, but for its lines."""
     scope = None if binding.definition is None else facts.symbols.scopes[binding.definition]
     defined = None if scope is None else (scope.kind.value, scope.qualname)
-    written = [_lines(facts, one) for one in (binding.value, binding.annotation) if one is not None]
-    return binding.kind.value, binding.target, defined, written, binding.position
+    parts = [one is not None for one in (binding.value, binding.annotation)]
+    return binding.kind.value, binding.target, defined, binding.position, parts
 
 
-def _lines(facts: FileFacts, node: ast.expr) -> tuple[str, ...]:
-    """The lines of an expression, with what else stands on them."""
-    return facts.source.lines[node.lineno - 1 : node.end_lineno or node.lineno]
+def _span(node: ast.expr) -> tuple[int, int]:
+    """The lines of an expression, with what else stands on them: many names may be bound there."""
+    return node.lineno, node.end_lineno or node.lineno
+
+
+def _is_of_project(facts: FileFacts, binding: Binding) -> bool:
+    """Whether a binding is a name of another file."""
+    target = binding.target
+    if binding.kind is not BindingKind.IMPORT or target is None or target.name is None:
+        return False
+    return bool(target.level) or facts.resolver.modules.locate(target, facts.path) is not None

@@ -41,6 +41,9 @@ class Modules(Protocol):
     def at(self, path: str) -> FileFacts | None:
         """The project file of this path."""
 
+    def whole(self, path: str) -> FileFacts | None:
+        """The project file of this path, of which all names are gone through."""
+
     def submodule(self, package: str, name: str) -> FileFacts | None:
         """The module `name` beside the `__init__.py` whose path is `package`."""
 

@@ -139,7 +139,7 @@ def _homes(resolver: Resolver, path: str) -> Iterator[Resolver]:
     waiting, seen = [path], set[str]()
     while waiting:
         path = waiting.pop()
-        facts = resolver.modules.at(path) if path not in seen else None
+        facts = resolver.modules.whole(path) if path not in seen else None
         seen.add(path)
         if facts is not None:
             yield facts.resolver

@@ -26,6 +26,8 @@ class KeptAnswers(Protocol):
 
     def keep_answer(self, path: str, question: bytes, answer: bytes) -> None: ...
 
+    def made_of(self, name: str, parts: object, make: Callable[[], Answer]) -> Answer: ...
+
 
 class Interview:
     """Asks files, and remembers what they answer; `load` gives the whole facts of one."""

@@ -155,7 +155,10 @@ class Project:
 
     @functools.cached_property
     def programs(self) -> Programs:
-        return Programs(self.summaries, self.scripts)
+        if self.kept_answers is None:
+            return Programs(self.summaries, self.scripts)
+        parts = self.summaries, self.scripts
+        return self.kept_answers.made_of("programs", parts, lambda: Programs(*parts))
 
     @functools.cached_property
     def scripts(self) -> tuple[tuple[str, str], ...]:

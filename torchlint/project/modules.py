@@ -11,7 +11,7 @@ from pathlib import Path
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import ImportTarget
 from torchlint.project.configured_classes import ConfiguredClasses
-from torchlint.project.search_path import Folders, folders_in
+from torchlint.project.search_path import Folders, Hints, folders_of, hints_in
 from torchlint.source.text import is_notebook
 
 _KEPT_WHOLE = 2_000_000
@@ -41,6 +41,7 @@ class ModuleIndex:
         self._configured = ConfiguredClasses(configurations)
         self._facts: dict[str, FileFacts | None] = {}
         self._consulted: dict[str, set[str]] = {}
+        self._gone_through: dict[str, set[str]] = {}
         self._whole: dict[str, int] = {}
         self._located: dict[tuple[str, str, bool], tuple[str, ...]] = {}
         self._matched: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -49,7 +50,8 @@ class ModuleIndex:
 
     def asked_by(self, path: str) -> AskedModules:
         """The same modules, where it is remembered which of them a file reads."""
-        return AskedModules(self, self._consulted.setdefault(path, set()))
+        read, gone_through = self._consulted.setdefault(path, set()), self._gone_through.setdefault(path, set())
+        return AskedModules(self, read, gone_through)
 
     def consulted_by(self, path: str) -> tuple[str, ...]:
         """The files whose text what a file says hangs on, beside its own: those it read, and those that these read."""
@@ -59,6 +61,11 @@ class ModuleIndex:
             found |= new
             waiting += new
         return tuple(sorted(found - {path}))
+
+    def gone_through_by(self, path: str) -> tuple[str, ...]:
+        """Those of them that were asked for all their names."""
+        asking = (path, *self.consulted_by(path))
+        return tuple(sorted({one for each in asking for one in self._gone_through.get(each, ())}))
 
     def at(self, path: str) -> FileFacts | None:
         """The facts of a project file as other files may ask them: what its module binds."""
@@ -147,7 +154,12 @@ class ModuleIndex:
     @functools.cached_property
     def folders(self) -> Folders:
         """Where programs start, and which folders they add to the search path."""
-        return folders_in(self._sources(), self.paths)
+        return self.folders_said_by((path, hints_in(path, data)) for path, data in self._sources())
+
+    def folders_said_by(self, hints: Iterable[tuple[str, Hints]]) -> Folders:
+        """These, of what each source says; whoever knows that already says it."""
+        self.folders = folders_of(hints, self.paths)
+        return self.folders
 
     def _module_file(self, folder: str, module: str) -> str | None:
         parts = [part for part in (folder, module.replace(".", "/")) if part]
@@ -161,15 +173,20 @@ class ModuleIndex:
 class AskedModules:
     """The modules of a project as one file asks for them: each file that is read for it goes into `read`."""
 
-    def __init__(self, index: ModuleIndex, read: set[str]) -> None:
+    def __init__(self, index: ModuleIndex, read: set[str], gone_through: set[str]) -> None:
         self._index = index
         self._read = read
+        self._gone_through = gone_through
         self.locate, self.locate_submodule = index.locate, index.locate_submodule
         self.matching, self.configured = index.matching, index.configured
 
     def at(self, path: str) -> FileFacts | None:
         self._read.add(path)
         return self._index.at(path)
+
+    def whole(self, path: str) -> FileFacts | None:
+        self._gone_through.add(path)
+        return self.at(path)
 
     def find(self, target: ImportTarget, importer: str) -> FileFacts | None:
         located = self.locate(target, importer)

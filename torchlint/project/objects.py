@@ -21,6 +21,8 @@ class Objects:
         self._summaries = summaries
         self._defining = defining
         """The function that a class has, or inherits."""
+        self._known: dict[str, list[str]] = {}
+        """The classes of the objects that were asked for."""
         self._results: dict[tuple[str, str, int | None], list[str]] = defaultdict(list)
         for path, summary in summaries.items():
             for result in summary.results:
@@ -58,7 +60,10 @@ class Objects:
 
     def classes(self, name: str) -> list[str]:
         """The classes that an object may be of."""
-        return sorted(set(self._classes(name, _DEPTH)))
+        found = self._known.get(name)
+        if found is None:
+            found = self._known[name] = sorted(set(self._classes(name, _DEPTH)))
+        return found
 
     def _classes(self, name: str, depth: int) -> Iterator[str]:
         called, _, part = name.rpartition("()")

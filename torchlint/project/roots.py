@@ -74,6 +74,12 @@ def find_root(path: Path) -> Path:
     return Roots().of(path)
 
 
+def is_project(root: Path) -> bool:
+    """Whether anything says that a project begins at a folder: a configuration, a repository, a manifest."""
+    config = find_config(root)
+    return (config is not None and config.parent == root) or _is_surely_root(root) or _is_marked(root)
+
+
 def holds_installed(folder: Path) -> bool:
     """Whether packages that have nothing to do with each other lie in a folder."""
     return folder.name in _INSTALLED or holds_packages(_names(folder))

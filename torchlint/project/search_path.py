@@ -43,14 +43,28 @@ class Folders(msgspec.Struct, frozen=True):
     """The project's folders that sources add, counted from themselves or from the root, sorted."""
 
 
-def folders_in(sources: Iterable[tuple[str, bytes]], paths: Collection[str]) -> Folders:
+class Hints(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What one source says of it."""
+
+    is_script: bool = False
+    named: tuple[str, ...] = ()
+    """What it may add to `sys.path`, as folders from the root."""
+
+
+def hints_in(path: str, data: bytes) -> Hints:
+    is_script = any(part in data for part in _STARTING) and _STARTED.search(data) is not None
+    return Hints(is_script, tuple(dict.fromkeys(_named(path, data))))
+
+
+def folders_of(hints: Iterable[tuple[str, Hints]], paths: Collection[str]) -> Folders:
+    """What all sources say together, of the folders that there are."""
     folders = {folder for path in paths for folder in _above(path)}
     scripts, added = set[str](), set[AddedFolder]()
-    for path, data in sources:
+    for path, said in hints:
         home = posixpath.dirname(path)
-        if any(part in data for part in _STARTING) and _STARTED.search(data):
+        if said.is_script:
             scripts.add(home)
-        added |= {AddedFolder(folder, home) for folder in _named(path, data) if folder in folders}
+        added |= {AddedFolder(folder, home) for folder in said.named if folder in folders}
     return Folders(frozenset(scripts), tuple(sorted(added)))
 
 

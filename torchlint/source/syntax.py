@@ -18,8 +18,18 @@ from torchlint.source.nesting import bracket_depth_exceeds, is_safe_to_parse_nat
 from torchlint.source.old_python import is_python_2, parse_with_free_names
 from torchlint.source.text import Source
 
-__all__ = ["TOO_DEEP", "NewerSyntax", "bracket_depth_exceeds", "deep_place", "parse_python", "parse_text"]
+__all__ = [
+    "TOO_DEEP",
+    "NewerSyntax",
+    "bracket_depth_exceeds",
+    "can_be_parsed",
+    "deep_place",
+    "parse_python",
+    "parse_text",
+]
 
+_ahead: dict[str, ast.Module] = {}
+"""The tree that was parsed ahead, by its text."""
 _DEEP = 1000
 TOO_DEEP = "nested too deeply to analyse"
 _DEEP_MESSAGES = ("too many nested parentheses", "too many levels of indentation", "nested too deeply", "too complex")
@@ -50,8 +60,21 @@ def parse_python(source: Source) -> ast.Module:
     return parse_text(source.text)
 
 
+def can_be_parsed(source: Source) -> bool:
+    """Whether `parse_python` gives a tree. That is kept for whoever asks for it next, and given once."""
+    _ahead.clear()
+    try:
+        _ahead[source.text] = parse_python(source)
+    except UnreadableSource:
+        return False
+    return True
+
+
 def parse_text(text: str) -> ast.Module:
     """The tree of normalised text. Raises UnreadableSource, or its subclass NewerSyntax."""
+    tree = _ahead.pop(text, None)
+    if tree is not None:
+        return tree
     try:
         return _parsed(text)
     except SyntaxError as error:

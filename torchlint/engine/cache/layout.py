@@ -5,12 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.encoding import checksum
 from torchlint.engine.cache import store
 from torchlint.engine.cache.checksums import KnownFile
+
+if TYPE_CHECKING:
+    from torchlint.engine.analysis import FileResult
 
 Body = Callable[[], bytes | None]
 """Gives what was encoded; None where the file that holds it is damaged."""
@@ -23,9 +27,13 @@ _MOST_ANSWERS = 50_000
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """What a file said; in `consulted` the bits of the other files that it consulted are set."""
+    """What a file said; in `consulted` the bits of the other files that it consulted are set.
+
+    In `gone_through` are those of which it asked for all names.
+    """
 
     consulted: int
+    gone_through: int
     body: Body
 
 
@@ -38,14 +46,21 @@ class Known(msgspec.Struct):
     """What was used last stands last."""
     reports: dict[bytes, Body] = msgspec.field(default_factory=dict)
     """By what they hang on, the newest first."""
+    at_hand: dict[Asked, tuple[Kept, FileResult]] = msgspec.field(default_factory=dict)
+    """Results as objects, for a process that will ask again."""
+    texts: dict[str, tuple[bytes, bytes]] = msgspec.field(default_factory=dict)
+    """The checksum and the bytes of each file that judges looked into; likewise."""
+    made: dict[str, tuple[object, object]] = msgspec.field(default_factory=dict)
+    """What judges made of all files, by name, with what it was made of; for such a process, too."""
 
 
 class _Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Where what a file said lies; the file is one of the paths, and `consulted` one of the sets."""
+    """Where what a file said lies; the file is one of the paths, `consulted` and `gone_through` are two of the sets."""
 
     path: int
     asked: bytes
     consulted: int
+    gone_through: int
     place: store.Place
 
 
@@ -68,7 +83,9 @@ def read_known(file: Path) -> Known:
     sets = [int.from_bytes(one, "little") for one in head.sets]
     try:
         said = {
-            (head.paths[one.path], one.asked): Kept(sets[one.consulted], functools.partial(stored.body, one.place))
+            (head.paths[one.path], one.asked): Kept(
+                sets[one.consulted], sets[one.gone_through], functools.partial(stored.body, one.place)
+            )
             for one in head.entries
         }
     except IndexError:
@@ -82,8 +99,12 @@ def write_known(file: Path, known: Known, paths: Sequence[str]) -> None:
     numbers = {path: number for number, path in enumerate(paths)}
     bodies = _Bodies()
     sets: dict[int, int] = {}
+
+    def number_of(one: int) -> int:
+        return sets.setdefault(one, len(sets))
+
     entries = [
-        _Entry(numbers[path], asked, sets.setdefault(kept.consulted, len(sets)), place)
+        _Entry(numbers[path], asked, number_of(kept.consulted), number_of(kept.gone_through), place)
         for (path, asked), kept in list(known.said.items())[-_MOST_ANSWERS:]
         if (place := bodies.add(kept.body())) is not None
     ]

@@ -7,19 +7,23 @@ its project are the same, and the file system answers what judges asked of it as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import msgspec
 
 from torchlint.encoding import checksum, decoded, encoded
+from torchlint.engine.cache.askers import may_have_asked
 from torchlint.engine.cache.build import build
 from torchlint.engine.cache.checksums import Checksums
 from torchlint.engine.cache.folders import folder_of
 from torchlint.engine.cache.layout import CHECK, SUMMARY, Asked, Kept, Known, read_known, write_known
 from torchlint.engine.hearing import Hearing
 from torchlint.engine.project_context import Job, bytes_of
+from torchlint.facts.exports import names_that_differ
 from torchlint.project.outside import Outside, Told
 from torchlint.project.shown import shown_path
 
@@ -28,8 +32,14 @@ if TYPE_CHECKING:
     from torchlint.engine.process_state import ProcessState
     from torchlint.engine.project_context import ProjectContext
 
+Made = TypeVar("Made")
+
+UNREADABLE = b"-"
+"""The exports of a file that cannot be read."""
 _MOST_COMPARED = 24
 """Files that changed: of more, all that consulted them are read again."""
+_MOST_PROJECTS = 8
+"""Kept in one process: each settings of a project make another."""
 _MOST_REPORTS = 8
 """Of different questions about one project: of the project as a whole, of each file in an editor."""
 
@@ -47,15 +57,22 @@ class ResultCache(msgspec.Struct):
 
     is_on_disk: bool = False
     directory: Path | None = None
+    stays: bool = False
+    """Whether this process will ask again: then results stay at hand as objects."""
     _known: dict[str, Known] = msgspec.field(default_factory=dict)
 
     def of(self, context: ProjectContext) -> Keeper:
         """What may still hold in a project as it is now."""
         file = self._file(context)
-        if str(file) not in self._known:
-            self._known[str(file)] = read_known(file) if self.is_on_disk else Known()
+        known = self._known.pop(str(file), None)
+        if known is None:
+            known = read_known(file) if self.is_on_disk else Known()
+        self._known[str(file)] = known
+        for old in list(self._known)[:-_MOST_PROJECTS]:
+            del self._known[old]
         # Unsaved text is nothing that another run will meet.
-        return Keeper(context, self._known[str(file)], file if self.is_on_disk and not context.contents else None)
+        written = file if self.is_on_disk and not context.contents else None
+        return Keeper(context, known, written, stays=self.stays)
 
     def _file(self, context: ProjectContext) -> Path:
         """One for each way to check a project: settings, the rules of the user's own, and the folder seen from."""
@@ -70,8 +87,8 @@ class ResultCache(msgspec.Struct):
 class Keeper:
     """The results of one project: those that hold, and those of this run."""
 
-    def __init__(self, context: ProjectContext, known: Known, file: Path | None) -> None:
-        self._context, self._known, self._file = context, known, file
+    def __init__(self, context: ProjectContext, known: Known, file: Path | None, *, stays: bool = False) -> None:
+        self._context, self._known, self._file, self._stays = context, known, file, stays
         self._checksums = Checksums(context, known.files)
         self._numbers = {path: number for number, path in enumerate(context.paths)}
         self._is_new = False
@@ -98,37 +115,77 @@ class Keeper:
 
     def known(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, FileResult]]:
         """The jobs whose results hold."""
-        from torchlint.engine.analysis import FileResult  # noqa: PLC0415 - a report is told without
-
         for job in jobs:
-            body = self.answer(job.path, CHECK) or (self.answer(job.path, SUMMARY) if job.summary_only else None)
-            result = decoded(body, FileResult)
+            result = self._result(job.path, CHECK)
+            if result is None and job.summary_only:
+                result = self._result(job.path, SUMMARY)
             if result is not None:
                 yield job, result
+
+    def _result(self, path: str, asked: bytes) -> FileResult | None:
+        from torchlint.engine.analysis import FileResult  # noqa: PLC0415 - a report is told without
+
+        kept = self._used(path, asked)
+        at_hand = self._known.at_hand.get((path, asked))
+        if at_hand is not None and at_hand[0] is kept:
+            return at_hand[1]
+        result = None if kept is None else decoded(kept.body(), FileResult)
+        if self._stays and kept is not None and result is not None:
+            self._known.at_hand[path, asked] = kept, result
+        return result
 
     def keep(self, job: Job, result: FileResult) -> None:
         """Keep a result of this run, unless something went wrong."""
         paths = (result.path, *result.consulted)
         body = None if result.internal_errors or not self._numbers.keys() >= set(paths) else encoded(result)
         if body is not None:
-            self._keep((job.path, SUMMARY if job.summary_only else CHECK), result.consulted, body)
-            self._checksums.set_exports(result.path, result.exports)
+            self._keep((job.path, SUMMARY if job.summary_only else CHECK), result.consulted, result.gone_through, body)
+            self._checksums.set_exports(result.path, result.exports or UNREADABLE)
 
     def answer(self, path: str, question: bytes) -> bytes | None:
         """What an earlier run was answered by a file."""
+        kept = self._used(path, question)
+        return None if kept is None else kept.body()
+
+    def _used(self, path: str, question: bytes) -> Kept | None:
+        """What a file said, which was used last then."""
         said = self._holding()
         kept = said.pop((path, question), None)
-        if kept is None:
-            return None
-        said[path, question] = kept
-        return kept.body()
+        if kept is not None:
+            said[path, question] = kept
+        return kept
 
     def keep_answer(self, path: str, question: bytes, answer: bytes) -> None:
         """Keep what a file answered in this run."""
-        self._keep((path, question), self._state.modules.consulted_by(path), answer)
+        modules = self._state.modules
+        self._keep((path, question), modules.consulted_by(path), modules.gone_through_by(path), answer)
 
-    def _keep(self, asked: Asked, consulted: Iterable[str], body: bytes) -> None:
-        self._holding()[asked] = Kept(self._bits(consulted), lambda: body)
+    def read(self, path: str) -> bytes:
+        """A source; in a process that stays it is read once, as long as it stays the same."""
+        file = self._checksums.files.get(path)
+        if file is None or not self._stays:
+            return self._context.read(path)
+        held = self._known.texts.get(path)
+        if held is None or held[0] != file.checksum:
+            held = self._known.texts[path] = file.checksum, self._context.read(path)
+        return held[1]
+
+    def sources(self) -> Iterator[tuple[str, bytes]]:
+        """Every source of the project, by path."""
+        return ((path, self.read(path)) for path in self._context.paths)
+
+    def made_of(self, name: str, parts: object, make: Callable[[], Made]) -> Made:
+        """What is made of all files; what was made in an earlier run, where the parts are the same."""
+        known = self._known.made.get(name)
+        if known is not None and known[0] == parts:
+            return cast("Made", known[1])
+        made = make()
+        if self._stays:
+            self._known.made[name] = parts, made
+        return made
+
+    def _keep(self, asked: Asked, consulted: Iterable[str], gone_through: Iterable[str], body: bytes) -> None:
+        self._holding()[asked] = Kept(self._bits(consulted), self._bits(gone_through), lambda: body)
         self._is_new = True
 
     def save(self) -> None:
@@ -141,6 +198,9 @@ class Keeper:
         if len(settled) < len(self._checksums.files):
             self._known.reports.clear()
         self._known.files = settled
+        at_hand = self._known.at_hand.items()
+        self._known.texts = {path: held for path, held in self._known.texts.items() if path in settled}
+        self._known.at_hand = {asked: held for asked, held in at_hand if self._known.said.get(asked) is held[0]}
         if self._is_new and self._file is not None:
             write_known(self._file, self._known, self._context.paths)
 
@@ -154,20 +214,43 @@ class Keeper:
                 for path in self._numbers
                 if path not in known.files or known.files[path].checksum != files[path].checksum
             }
-            shown = self._bits(changed if len(changed) > _MOST_COMPARED else filter(self._shows_more, changed))
             said = known.said if known.surroundings == surroundings else {}
-            self._said = {
-                asked: kept for asked, kept in said.items() if asked[0] not in changed and not kept.consulted & shown
-            }
+            said = {asked: kept for asked, kept in said.items() if asked[0] not in changed}
+            if len(changed) > _MOST_COMPARED:
+                shown = self._bits(changed)
+                said = {asked: kept for asked, kept in said.items() if not kept.consulted & shown}
+            else:
+                differing = {path: self._names_that_differ(path) for path in sorted(changed)}
+                for path, names in differing.items():
+                    said = self._without_askers(said, path, names)
+            self._said = said
             self._known.surroundings = surroundings
         return self._said
 
-    def _shows_more(self, path: str) -> bool:
-        """Whether a file that changed shows something else to other files than it did."""
+    def _names_that_differ(self, path: str) -> frozenset[str] | None:
+        """The names of a file that others get another answer for than they did; None where it may be any."""
         before = self._known.files.get(path)
-        now = self._state.exports(path)
+        now = self._state.exports(path) or UNREADABLE
         self._checksums.set_exports(path, now)
-        return not now or before is None or before.exports != now
+        return None if before is None else names_that_differ(before.exports, now)
+
+    def _without_askers(self, said: dict[Asked, Kept], home: str, names: frozenset[str] | None) -> dict[Asked, Kept]:
+        """What files said that have not asked a file for any of these names, nor asked one that has."""
+        if names is not None and not names:
+            return said
+        changed = self._bits([home])
+        consulting = {asked: kept for asked, kept in said.items() if kept.consulted & changed}
+        if names is not None:
+            behind = functools.reduce(operator.or_, (kept.consulted for kept in consulting.values()), 0)
+            numbered = [path for path, number in self._numbers.items() if behind >> number & 1]
+            others = dict.fromkeys([*numbered, *(path for path, _ in consulting)])
+            asking = self._bits(may_have_asked(self._context, self._checksums, home, sorted(names), others, self.read))
+            consulting = {
+                asked: kept
+                for asked, kept in consulting.items()
+                if kept.gone_through & changed or (kept.consulted | 1 << self._numbers[asked[0]]) & asking
+            }
+        return {asked: kept for asked, kept in said.items() if asked not in consulting}
 
     @property
     def _state(self) -> ProcessState:
@@ -178,7 +261,7 @@ class Keeper:
     def _surroundings(self) -> bytes:
         """What the results of all files hang on."""
         context, state = self._context, self._state
-        folders = state.modules.folders
+        folders = state.modules.folders_said_by(self._checksums.hints())
         is_concerned = bool(context.paths) and state.concerns(context.paths[0])
         return checksum(repr((context.paths, self._beside(), sorted(folders.scripts), folders.added, is_concerned)))
 

@@ -1,0 +1,161 @@
+"""What can be done about a finding."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pygls")
+
+from lsprotocol import types
+
+from tests.server.editor import BAD, NET, SERVER, Editor, converse, project
+
+GOOD = "import torch\n\n"
+ABLE = types.ClientCapabilities(
+    window=types.WindowClientCapabilities(
+        work_done_progress=True, show_document=types.ShowDocumentClientCapabilities(support=True)
+    ),
+    workspace=types.WorkspaceClientCapabilities(
+        workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True)
+    ),
+)
+
+
+def test_a_hover_tells_why_and_what_to_do(tmp_path: Path) -> None:
+    folder = project(tmp_path, net=GOOD + BAD)
+
+    async def talk(editor: Editor) -> None:
+        await editor.begin(folder)
+        uri = types.TextDocumentIdentifier(editor.open(folder / "net.py"))
+        found = await editor.text_document_hover_async(types.HoverParams(uri, types.Position(2, 8)))
+        assert found is not None
+        assert isinstance(found.contents, types.MarkupContent)
+        for words in ("**TL201 overwritten-function** (error", "**Why:**", "**Do:**", "`torchlint rule TL201`"):
+            assert words in found.contents.value
+        assert await editor.text_document_hover_async(types.HoverParams(uri, types.Position(0, 2))) is None
+
+    assert converse(talk) == 0
+
+
+def test_an_ignore_comment_with_a_reason(tmp_path: Path) -> None:
+    folder = project(tmp_path, net=GOOD + BAD)
+
+    async def talk(editor: Editor) -> None:
+        await editor.begin(folder, capabilities=ABLE, options={"ignoreReason": "on purpose"})
+        uri = editor.open(folder / "net.py")
+        await editor.told(uri)
+        actions = await editor.actions(uri, 2)
+        (change,) = actions["Ignore TL201 on this line"]["edit"]["documentChanges"]
+        assert change["textDocument"] == {"uri": uri, "version": 1}
+        (edit,) = change["edits"]
+        assert edit["newText"] == "  # torchlint: ignore[TL201] on purpose"
+        editor.insert(uri, 2, edit["range"]["start"]["line"], edit["range"]["start"]["character"], edit["newText"])
+        assert await editor.told(uri, 2) == ()
+        assert await editor.actions(uri, 2) == {}
+
+    assert converse(talk) == 0
+
+
+def test_the_page_of_a_rule(tmp_path: Path) -> None:
+    folder = project(tmp_path, net=GOOD + BAD)
+
+    async def talk(editor: Editor) -> None:
+        await editor.begin(folder, capabilities=ABLE)
+        uri = editor.open(folder / "net.py")
+        await editor.told(uri)
+        assert "Show the page of TL201 overwritten-function" in await editor.actions(uri, 2)
+        command = types.ExecuteCommandParams("torchlint.showRule", ["TL201"])
+        text = await editor.workspace_execute_command_async(command)
+        assert isinstance(text, str)
+        assert text.startswith("# TL201 overwritten-function\n")
+        (shown,) = editor.shown
+        assert shown.endswith("/TL201.md")
+        assert "## Use instead" in text_of(shown)
+
+    assert converse(talk) == 0
+
+
+def text_of(uri: str) -> str:
+    return Path(uri.removeprefix("file://")).read_text(encoding="utf-8")
+
+
+FIXING = """
+import sys
+from unittest import mock
+from torchlint.cli import main
+from torchlint.diagnostics import Location
+
+def edits(finding):
+    at = finding.location
+    return [(Location(at.path, at.cell, at.line, at.column, at.end_line, at.end_column), "torch.fixed()")]
+
+with mock.patch("torchlint.server.actions.edits_of", edits):
+    sys.exit(main(["server", "--no-cache"]))
+"""
+
+
+def test_the_edits_of_a_fix_become_those_of_the_editor(tmp_path: Path) -> None:
+    folder = project(tmp_path, net=GOOD + BAD)
+
+    async def talk(editor: Editor) -> None:
+        await editor.begin(folder)
+        uri = editor.open(folder / "net.py")
+        await editor.told(uri)
+        action = (await editor.actions(uri, 2))["Fix TL201"]
+        assert action["isPreferred"]
+        (edit,) = action["edit"]["changes"][uri]
+        assert edit["newText"] == "torch.fixed()"
+        assert edit["range"]["end"] == {"line": 2, "character": 41}
+
+    assert converse(talk, (sys.executable, "-c", FIXING)) == 0
+
+
+def test_only_what_is_saved_is_verified(tmp_path: Path) -> None:
+    folder = project(tmp_path, net=NET)
+
+    async def talk(editor: Editor) -> None:
+        await editor.begin(folder)
+        uri = editor.open(folder / "net.py", NET + "\n")
+        await editor.told(uri)
+        assert await _verified(editor, uri, 11) is None
+        assert await _verified(editor, uri, 0) is None
+        assert [message.partition(": ")[2] for message in editor.messages] == [
+            "save the file first",
+            "nothing is found on this line any more",
+        ]
+
+    assert converse(talk) == 0
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+def test_a_verification_with_progress_and_its_verdict_as_a_hint(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    folder = project(tmp_path, net=NET)
+
+    async def talk(editor: Editor) -> None:
+        await editor.begin(folder, capabilities=ABLE)
+        uri = editor.open(folder / "net.py")
+        await editor.told(uri)
+        assert "Verify TL103: run this code" in await editor.actions(uri, 11)
+        record = await _verified(editor, uri, 11)
+        assert record is not None
+        verdict = record["results"][0]["verdict"]
+        begun = editor.steps.index("torchlint: verify net.py:12")
+        assert "end" in editor.steps[begun:]
+        assert f"TL103 in line 12: {verdict}" in editor.messages[-1]
+        await editor.until(lambda: len(editor.published[uri][-1].diagnostics) == 2)
+        hint = editor.published[uri][-1].diagnostics[1]
+        assert hint.severity == types.DiagnosticSeverity.Hint
+        assert f"was verified: {verdict} on " in hint.message
+
+    assert converse(talk, SERVER, cwd=tmp_path) == 0
+
+
+async def _verified(editor: Editor, uri: str, line: int) -> Any:  # noqa: ANN401
+    command = types.ExecuteCommandParams("torchlint.verify", [uri, line])
+    return await editor.workspace_execute_command_async(command)

@@ -1,0 +1,48 @@
+"""Which nodes of a graph reach each other: in linear time, however long the ways are."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=Hashable)
+
+
+def components(following: Mapping[Node, Sequence[Node]]) -> Iterator[list[Node]]:
+    """Groups of nodes that reach each other, each group behind all that it leads to (Tarjan).
+
+    >>> [sorted(group) for group in components({"a": ["b"], "b": ["c", "a"], "c": []})]
+    [['c'], ['a', 'b']]
+    """
+    number: dict[Node, int] = {}
+    lowest: dict[Node, int] = {}
+    open_ones: list[Node] = []
+    is_open: set[Node] = set()
+    for start in following:
+        way = [] if start in number else [(start, iter(following[start]))]
+        while way:
+            node, rest = way[-1]
+            if node not in number:
+                number[node] = lowest[node] = len(number)
+                open_ones.append(node)
+                is_open.add(node)
+            after = next((one for one in rest if one not in number or one in is_open), None)
+            if after is not None and after not in number:
+                way.append((after, iter(following[after])))
+            elif after is not None:
+                lowest[node] = min(lowest[node], number[after])
+            else:
+                way.pop()
+                if way:
+                    lowest[way[-1][0]] = min(lowest[way[-1][0]], lowest[node])
+                if lowest[node] == number[node]:
+                    yield _closed(node, open_ones, is_open)
+
+
+def _closed(node: Node, open_ones: list[Node], is_open: set[Node]) -> list[Node]:
+    """Take a node, and all that were opened behind it, off the open ones."""
+    group: list[Node] = []
+    while not group or group[-1] != node:
+        group.append(open_ones.pop())
+        is_open.discard(group[-1])
+    return group
