@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MOST = 20
 """Names; of more, anybody may have asked for one."""
 _ASKED_OF_OTHERS = (
-    rb"(?:[\w)\]}\"'][\s\\]*\.[\s\\]*|[\"']|"
+    rb"(?:[\w)\]}\"'][\s\\]*\.[\s\\]*|[\"']|\w:|"
     rb"\bfrom\b[^\n]*\bimport\b(?:(?:[^\n]|\\\r?\n)*|\s*\([^)]*)\b)%s\b"
 )
 """As an attribute, as a text or in an import, where a bare name is the file's own, or nobody's without star imports."""
