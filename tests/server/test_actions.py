@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,32 @@ def test_a_hover_tells_why_and_what_to_do(tmp_path: Path) -> None:
         for words in ("**TL201 overwritten-function** (error", "**Why:**", "**Do:**", "`torchlint rule TL201`"):
             assert words in found.contents.value
         assert await editor.text_document_hover_async(types.HoverParams(uri, types.Position(0, 2))) is None
+
+    assert converse(talk) == 0
+
+
+LISTED = "import os\nimport torch\n\nlabels = {name: index for index, name in enumerate(os.listdir('data'))}\n"
+
+
+@pytest.mark.parametrize("first", ["", "# é 𝄞\n"])
+def test_a_fix_changes_the_text_that_is_shown(tmp_path: Path, first: str) -> None:
+    """Also where the text was never saved, and a line has characters of two units before the place."""
+    folder = project(tmp_path, net=GOOD)
+
+    async def talk(editor: Editor) -> None:
+        await editor.begin(folder, capabilities=ABLE)
+        uri = editor.open(folder / "net.py", text=first + LISTED + f"{'𝄞'!r}; " + BAD)
+        await editor.told(uri)
+        line = first.count("\n") + 3
+        actions = await editor.actions(uri, line)
+        action = actions["Fix TL401: sort the directory listing"]
+        assert action["isPreferred"]
+        (change,) = action["edit"]["documentChanges"]
+        assert change["textDocument"] == {"uri": uri, "version": 1}
+        written = sorted((edit["range"]["start"]["character"], edit["newText"]) for edit in change["edits"])
+        assert "".join(text for _, text in written).startswith("sorted(")
+        unsafe = (await editor.actions(uri, line + 1))["Fix TL201: call the function instead of replacing it (unsafe)"]
+        assert "isPreferred" not in unsafe
 
     assert converse(talk) == 0
 
@@ -81,37 +106,6 @@ def test_the_page_of_a_rule(tmp_path: Path) -> None:
 
 def text_of(uri: str) -> str:
     return Path(uri.removeprefix("file://")).read_text(encoding="utf-8")
-
-
-FIXING = """
-import sys
-from unittest import mock
-from torchlint.cli import main
-from torchlint.diagnostics import Location
-
-def edits(finding):
-    at = finding.location
-    return [(Location(at.path, at.cell, at.line, at.column, at.end_line, at.end_column), "torch.fixed()")]
-
-with mock.patch("torchlint.server.actions.edits_of", edits):
-    sys.exit(main(["server", "--no-cache"]))
-"""
-
-
-def test_the_edits_of_a_fix_become_those_of_the_editor(tmp_path: Path) -> None:
-    folder = project(tmp_path, net=GOOD + BAD)
-
-    async def talk(editor: Editor) -> None:
-        await editor.begin(folder)
-        uri = editor.open(folder / "net.py")
-        await editor.told(uri)
-        action = (await editor.actions(uri, 2))["Fix TL201"]
-        assert action["isPreferred"]
-        (edit,) = action["edit"]["changes"][uri]
-        assert edit["newText"] == "torch.fixed()"
-        assert edit["range"]["end"] == {"line": 2, "character": 41}
-
-    assert converse(talk, (sys.executable, "-c", FIXING)) == 0
 
 
 def test_only_what_is_saved_is_verified(tmp_path: Path) -> None:

@@ -139,5 +139,8 @@ class _Alone:
     def at(self, path: str) -> None:
         """No file."""
 
+    def whole(self, path: str) -> None:
+        """No file."""
+
     def submodule(self, package: str, name: str) -> None:
         """No file."""

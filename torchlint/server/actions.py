@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from lsprotocol import types
 
 from torchlint.catalogue import Rule
+from torchlint.diagnostics import Edit
 from torchlint.server.checking import Answer, Found
-from torchlint.server.fixes import Edit, edits_of
+from torchlint.server.fixes import fix_of
 from torchlint.server.ignoring import ignore_edits
 
 VERIFY, SHOW_RULE = "torchlint.verify", "torchlint.showRule"
@@ -40,9 +41,11 @@ class Actions:
 
     def _of(self, uri: str, found: Found, rule: Rule | None) -> Iterator[types.CodeAction]:
         code = found.finding.code
-        edits = self._text_edits(edits_of(found.finding))
-        if edits:
-            yield self._action(f"Fix {code}", found, edit=self._workspace_edit(edits), is_preferred=True)
+        fix = fix_of(found.finding, self.answer)
+        if fix is not None:
+            edit = self._workspace_edit(self._text_edits(fix.edits))
+            title = f"Fix {code}: {fix.message}{'' if fix.is_safe else ' (unsafe)'}"
+            yield self._action(title, found, edit=edit, is_preferred=fix.is_safe)
         edits = dict(self._ignores(found))
         if edits:
             yield self._action(f"Ignore {code} on this line", found, edit=self._workspace_edit(edits))
@@ -75,9 +78,9 @@ class Actions:
 
     def _text_edits(self, edits: Sequence[Edit]) -> TextEdits:
         found: TextEdits = defaultdict(list)
-        for location, text in edits:
-            place = self.answer.places.of(location)
-            found[place.uri].append(types.TextEdit(place.range, text))
+        for edit in edits:
+            place = self.answer.places.of(edit.location)
+            found[place.uri].append(types.TextEdit(place.range, edit.content))
         return dict(found)
 
     def _ignores(self, found: Found) -> Iterator[tuple[str, list[types.TextEdit]]]:

@@ -44,6 +44,7 @@ class Answer:
     internal_errors: tuple[InternalError, ...] = ()
     notes: tuple[str, ...] = ()
     """What changes no finding, such as why a file is not checked."""
+    options: CheckOptions = dataclasses.field(default_factory=CheckOptions)
 
 
 class Checker:
@@ -85,6 +86,7 @@ class Checker:
             errors=tuple(dict.fromkeys([*warm.errors, *alone.errors])),
             internal_errors=tuple(dict.fromkeys([*warm.internal_errors, *alone.internal_errors])),
             notes=tuple(dict.fromkeys([*warm.notes, *alone.notes])),
+            options=options,
         )
 
     def _forget_others(self, paths: set[Path]) -> None:

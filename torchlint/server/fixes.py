@@ -1,19 +1,15 @@
-"""Where a finding's fix becomes an edit of the editor.
-
-`edits_of` is the one place to fill: whatever builds fixes says there what to write where.
-"""
+"""A finding's automatic fix, for the text that the editor shows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from torchlint.diagnostics import Diagnostic, Location
-
-Edit = tuple[Location, str]
-"""A span of source, and the text that takes its place."""
+from torchlint.api import with_edits
+from torchlint.diagnostics import Diagnostic, FixEdits, Report
+from torchlint.server.checking import Answer
 
 
-def edits_of(finding: Diagnostic) -> Sequence[Edit]:
-    """What to change so that a finding ends, in any files; nothing where it has no fix that can be applied."""
-    del finding
-    return ()
+def fix_of(finding: Diagnostic, answer: Answer) -> FixEdits | None:
+    """What to change so that a finding ends; None where it has no fix that can be applied."""
+    texts = {file.path: file.data for file in answer.files if file.has_place}
+    report = Report((finding,), files=(finding.location.path,))
+    (told,) = with_edits(report, answer.options, texts).diagnostics
+    return told.edits
