@@ -129,7 +129,7 @@ def _place(count: int) -> str:
 def _show(report: Report, what: str) -> None:
     lines = [f"torchlint: error: check `{each.check}` broke: {each.message}" for each in report.internal_errors]
     if report.diagnostics:
-        lines += text.lines(report, Context(all_places=True))
+        lines += (line for line in text.lines(report, Context(all_places=True)) if "--fix" not in line)
     else:
         lines.append(f"torchlint: nothing found in {what}")
     sys.stdout.writelines(f"{line.replace(_NAMELESS, 'this notebook')}\n" for line in lines)

@@ -134,8 +134,8 @@ def test_every_block_is_code_with_each_import_once() -> None:
 
 def test_nothing_is_said_in_a_line(tmp_path: Path) -> None:
     shown = list(lines(needs_of(tmp_path, imports="torch.manual_seed(0)")))
-    assert len(shown) == 2
-    assert shown[1].startswith("# Nothing is missing")
+    assert len(shown) == 3
+    assert shown[2].startswith("# Nothing is missing")
 
 
 @pytest.mark.torch

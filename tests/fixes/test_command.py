@@ -69,7 +69,7 @@ def test_a_diff_writes_nothing(options: tuple[str, ...], both: Path, project: Pr
     assert project.torchlint("check", *options) == (1, DIFF, "would fix 1 finding in 1 file\n")
     assert both.read_text() == BOTH
     both.write_text(SAFE)
-    assert project.torchlint("check", *options) == (0, "", "")
+    assert project.torchlint("check", *options) == (0, "", "nothing can be fixed safely; 1 with --unsafe-fixes\n")
 
 
 def test_a_diff_of_a_file_without_a_last_line_end(project: Project) -> None:
@@ -83,7 +83,7 @@ def test_a_diff_of_a_file_without_a_last_line_end(project: Project) -> None:
 @pytest.mark.usefixtures("both")
 def test_the_closing_line_says_how_many_can_be_fixed(project: Project) -> None:
     _, out, _ = project.torchlint("check")
-    assert "up to 2 findings can be fixed with --fix; --diff in its place shows how\n" in out
+    assert "up to 2 findings can be fixed with --fix; add --diff to see how\n" in out
     _, out, _ = project.torchlint("check", "--output-format", "full")
     assert "1 finding can be fixed with --fix (1 more with --unsafe-fixes)\n" in out
 

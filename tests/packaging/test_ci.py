@@ -129,10 +129,10 @@ def _filled(text: str, inputs: Mapping[str, Any]) -> str:
 
 @pytest.mark.slow
 def test_gitlabs_template_writes_what_gitlab_reads(project: Path, installed: Path) -> None:
-    inputs = {name: told["default"] for name, told in SPEC["spec"]["inputs"].items()}
+    inputs = {name: told.get("default") for name, told in SPEC["spec"]["inputs"].items()} | {"package": "a name"}
     job = JOBS["torchlint"]
     install, run = (_filled(line, inputs) for line in job["script"])
-    assert shlex.split(install)[-1] == "torchlint"
+    assert shlex.split(install)[-1] == "a name"
     done = run_script(run, project, PATH=f"{installed}{os.pathsep}{os.environ['PATH']}")
     assert done.returncode == 1
     report = json.loads((project / job["artifacts"]["reports"]["codequality"]).read_text(encoding="utf-8"))

@@ -35,6 +35,8 @@ class Repository(msgspec.Struct, frozen=True):
     @classmethod
     def open(cls, top: Path, revision: str) -> Repository:
         """Raises ConfigError where git is missing or knows no such commit."""
+        if not revision:
+            raise ConfigError("--since: an empty revision: the command that was to give one may have failed")
         if revision.startswith("-"):
             raise ConfigError(f"--since: `{revision}` is not a revision")
         done = _git(top, "rev-parse", "--verify", f"{revision}^{{commit}}")

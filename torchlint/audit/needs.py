@@ -107,8 +107,7 @@ def _draws_in_workers(material: Material, generator: str) -> bool:
 
 def _restored(material: Material, drawn: frozenset[str]) -> tuple[str, ...]:
     """Nothing, unless the program goes on from a checkpoint without the states of its generators."""
-    goes_on = material.suspicions(RESTART_CODES) or material.open_points(RESTART_CODES)
-    if not material.trains or not goes_on:
+    if not material.trains or not material.suspicions(RESTART_CODES):
         return ()
     restores = any(summary.restores_generators for summary in material.summaries)
     on_gpu = ("cuda",) if "torch" in drawn and not GPUS.isdisjoint(material.devices) else ()

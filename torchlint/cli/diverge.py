@@ -13,7 +13,7 @@ import click
 
 from torchlint.cli import exits
 from torchlint.cli.parameters import Choice, WithCommand, format_by_suffix, is_there, list_option, wants_colour
-from torchlint.cli.printing import print_lines, say, say_missing
+from torchlint.cli.printing import print_lines, say, say_missing, say_note
 from torchlint.cli.stopping import Stop, stopped_by_sigterm
 from torchlint.errors import Terminated, TorchlintError, nearest
 from torchlint.recording.factors.names import VARIABLE
@@ -89,6 +89,8 @@ def diverge(**options: Any) -> int:  # noqa: ANN401 - click passes the options a
     missing = [path for path in paths if not is_there(path)]
     say_missing(missing)
     if missing:
+        if missing[0] == paths[0] and not options["command"]:
+            say_note(f"a command stands behind --: `torchlint diverge -- {shlex.join(map(str, paths))}`")
         return exits.TROUBLE
     with stopped_by_sigterm() as stop:
         try:

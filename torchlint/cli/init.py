@@ -40,6 +40,9 @@ def init(path: str | None, *, preamble: bool, essential: bool) -> int:
             raise click.UsageError("--preamble and --essential exclude each other")
         return _print_blocks(path)
     folder = Path(path or ".")
+    if not is_there(folder):
+        say_missing([folder])
+        return exits.TROUBLE
     if not folder.is_dir():
         raise click.UsageError(f"{folder} is no folder; for the start block of a program: `--preamble {folder}`")
     return _configure(folder, is_essential=essential)
@@ -89,11 +92,11 @@ def _settings(target: TorchTarget, *, is_essential: bool) -> Iterator[str]:
 
     if target.declared:
         yield f"# torch: {target} ({target.source})"
+    elif target.pinned:
+        yield f"# No file of the project names a release of torch: {target.source}. Better pin it in your requirements."
+        yield f'torch = "{format_minor(target.newest)}"'
     else:
-        why = (
-            f"{target.source}; pin it in your requirements instead, if you can" if target.pinned else "the newest known"
-        )
-        yield f'torch = "{format_minor(target.newest)}" # no file of the project names a release: {why}'
+        yield "# torch: no file of the project names a release, and none is installed; pin one in your requirements"
     if is_essential:
         codes = [rule.code for rule in load_catalogue().rules.values() if rule.essential]
         yield f"select = [{', '.join(f'{code!r}' for code in codes)}]".replace("'", '"')

@@ -17,12 +17,12 @@ from torchlint.errors import ConfigError
 def server(**options: Any) -> int:  # noqa: ANN401 - click passes the options above by name
     """Serve editors: findings in text that is not saved yet, by the Language Server Protocol.
 
-    An editor starts it. Needs pygls: pip install "torchlint[server]".
+    An editor starts it. Needs pygls: pip install "pygls>=2".
     """
     try:
         import pygls  # noqa: F401 - whether it is there
     except ImportError as error:
-        raise ConfigError(f'torchlint server needs pygls: pip install "torchlint[server]" ({error})') from None
+        raise ConfigError(f'torchlint server needs pygls: pip install "pygls>=2" ({error})') from None
     from torchlint.engine.cache.results import ResultCache
     from torchlint.server.serving import serve
 

@@ -17,6 +17,7 @@ from torchlint.cli.parameters import is_there, wants_colour
 from torchlint.cli.printing import (
     print_bytes,
     print_lines,
+    say,
     say_error,
     say_internal_errors,
     say_missing,
@@ -87,6 +88,9 @@ class Session:
         if paths and not (report.files or report.diagnostics or report.skipped):
             say_note("nothing to check: no Python file or notebook found")
         is_commented = True
+        if missing and (self.add_ignore is not None or self._fixes(report)):
+            say_error("nothing was written, because a path is missing")
+            return exits.TROUBLE
         if self.add_ignore is not None:
             found = len(report.diagnostics)
             report, is_commented = add_ignores(report, self.add_ignore, writes=not self.fixing.diff)
@@ -130,6 +134,9 @@ class Session:
         if self.fixing.diff:
             print_lines(diff_lines(fixed.files))
             say_fixed(fixed.files, one_by_one=self.fixing.show, would=True)
+            unsafe = sum(one.edits is not None for one in fixed.report.diagnostics)
+            if unsafe and not fixed.files:
+                say(f"nothing can be fixed safely; {unsafe} with --unsafe-fixes")
             return self._code(fixed.report, 0 if self.exit_zero else len(fixed.files), is_trouble=is_missing)
         texts = {**contents, **{file.path: file.after for file in fixed.files if file.path in contents}}
         failed = write_fixed([file for file in fixed.files if file.path not in contents])

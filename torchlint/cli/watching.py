@@ -66,7 +66,7 @@ def _watching() -> Callable[[Iterable[Path], Callable[[str], bool]], Iterator[li
     try:
         import watchfiles
     except ImportError as error:
-        raise ConfigError(f"--watch needs watchfiles: pip install 'torchlint[watch]' ({error})") from None
+        raise ConfigError(f"--watch needs watchfiles: pip install watchfiles ({error})") from None
 
     def changes(folders: Iterable[Path], counts: Callable[[str], bool]) -> Iterator[list[str]]:
         moments = watchfiles.watch(

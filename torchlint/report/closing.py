@@ -40,7 +40,7 @@ def _fix_lines(report: Report, *, knows_fixes: bool) -> Iterator[str]:
         found = [one.fix_safety for one in report.diagnostics if one.fix_safety]
     safe = found.count("safe")
     rest = len(found) - safe
-    limit, hint = ("", "") if knows_fixes else ("up to ", "; --diff in its place shows how")
+    limit, hint = ("", "") if knows_fixes else ("up to ", "; add --diff to see how")
     if safe:
         more = f" ({limit}{rest} more with --unsafe-fixes)" if rest else ""
         yield f"{limit}{counted(safe, 'finding')} can be fixed with --fix{more}{hint}"

@@ -51,7 +51,8 @@ loader_generator.manual_seed(SEED)
 
 def lines(needs: Needs) -> Iterator[str]:
     """The lines of the block, each import once, in the order in which they must run."""
-    yield f"# Start of {needs.program} for torch {needs.torch} (torchlint {__version__}): put it above all other code."
+    yield f"# Start of {needs.program} for torch {needs.torch}, by torchlint {__version__}."
+    yield "# Put it above all other code, and below `from __future__` imports."
     if not needs:
         yield "# Nothing is missing, as far as the code shows: draws are seeded, and the mode is on if it has to be."
         return

@@ -50,7 +50,7 @@ async function stopAndStart(): Promise<void> {
   try {
     await client.start();
   } catch (error) {
-    const hint = 'Install it where your Python is: pip install "torchlint[server]", or set torchlint.path.';
+    const hint = 'Install it where your Python is: pip install pygls beside torchlint, or set torchlint.path.';
     const choice = await vscode.window.showErrorMessage(`torchlint did not start. ${hint}`, "Show Output");
     output.appendLine(String(error));
     if (choice) {
