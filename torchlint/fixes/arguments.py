@@ -17,6 +17,7 @@ from torchlint.source.edits import Replacement, insertion
 _ORDER = ("dim", "descending")
 """The parameters of `sort` and `argsort` behind the tensor; beside `stable` torch wants them by keyword."""
 _STABLE_SINCE = {"sort": (1, 9), "argsort": (1, 13)}
+"""Releases that surely take `stable`: pull requests 51790 (2021-02) and 75162 (spring of 2022) brought it."""
 _LOADER_PINS = 7
 """Where `pin_memory` stands among the parameters of a DataLoader."""
 _DROPOUT_TRAINS = 2
