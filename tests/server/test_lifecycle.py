@@ -154,7 +154,7 @@ def test_odd_addresses_are_no_end(tmp_path: Path) -> None:
 def test_without_pygls_it_says_what_to_install() -> None:
     result = subprocess.run([sys.executable, "-c", WITHOUT_PYGLS], capture_output=True, text=True, check=False)
     assert result.returncode == 2
-    assert 'pip install "torchlint[server]"' in result.stderr
+    assert 'pip install "pygls>=2"' in result.stderr
 
 
 def test_the_command_is_listed_and_imports_pygls_only_when_it_runs(tmp_path: Path) -> None:
