@@ -120,8 +120,11 @@ def _may_be_reported(options: argparse.Namespace) -> bool:
 
 
 def _encoded(lines: Sequence[str]) -> bytes:
-    """The bytes of a text, in the encoding that it says it has."""
+    """The bytes of a text, in the encoding that it says it has, if that can be."""
     text = "".join(lines)
-    waiting = (line.encode() for line in lines[:2])
-    encoding, _ = tokenize.detect_encoding(lambda: next(waiting, b""))
-    return text.encode(encoding, errors="surrogatepass" if encoding.startswith("utf-8") else "strict")
+    waiting = (line.encode(errors="surrogatepass") for line in lines[:2])
+    try:
+        encoding, _ = tokenize.detect_encoding(lambda: next(waiting, b""))
+        return text.encode(encoding)
+    except (SyntaxError, UnicodeError):  # no encoding of that name, or one that lacks a character
+        return text.encode(errors="surrogatepass")

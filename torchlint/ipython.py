@@ -109,7 +109,7 @@ def _document(cells: Iterable[tuple[int, str]]) -> bytes:
 
 
 def _named_by_count(report: Report, counts: list[int]) -> Report:
-    """The report with places as the notebook shows them: line 2 of `In [3]`."""
+    """The report with places as the notebook shows them: line 2 of `In [3]`. A magic fixes nothing."""
 
     def shown(location: Location) -> Location:
         cell = location.cell
@@ -117,7 +117,7 @@ def _named_by_count(report: Report, counts: list[int]) -> Report:
 
     def renamed(one: Diagnostic) -> Diagnostic:
         related = tuple(Related(shown(each.location), each.message) for each in one.related)
-        return dataclasses.replace(one, location=shown(one.location), related=related)
+        return dataclasses.replace(one, location=shown(one.location), related=related, fix_safety="")
 
     return dataclasses.replace(report, diagnostics=tuple(map(renamed, report.diagnostics)), programs=())
 
@@ -129,7 +129,7 @@ def _place(count: int) -> str:
 def _show(report: Report, what: str) -> None:
     lines = [f"torchlint: error: check `{each.check}` broke: {each.message}" for each in report.internal_errors]
     if report.diagnostics:
-        lines += (line for line in text.lines(report, Context(all_places=True)) if "--fix" not in line)
+        lines += text.lines(report, Context(all_places=True))
     else:
         lines.append(f"torchlint: nothing found in {what}")
     sys.stdout.writelines(f"{line.replace(_NAMELESS, 'this notebook')}\n" for line in lines)

@@ -4,18 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.adoption.projects import Project
+from tests.adoption.projects import Project, empty_project
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Project:
     """An empty project."""
-    folder = tmp_path / "work"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for variable in ("NO_COLOR", "FORCE_COLOR", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
-        monkeypatch.delenv(variable, raising=False)
-    found = Project(folder, capsys)
-    found.write({"torchlint.toml": 'torch = "2.13"\n'})
-    return found
+    return empty_project(tmp_path, monkeypatch, capsys, "2.13")

@@ -57,6 +57,21 @@ class Project:
         self.git("commit", "--quiet", "--no-verify", "--message", "state")
 
 
+def empty_project(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str], torch: str
+) -> Project:
+    """A project below a folder that is the home, on one torch, with no settings of this machine."""
+    root = folder / "work"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("HOME", str(folder))
+    for variable in ("NO_COLOR", "FORCE_COLOR", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(variable, raising=False)
+    project = Project(root, capture)
+    project.write({"torchlint.toml": f'torch = "{torch}"\n'})
+    return project
+
+
 def _place(found: dict[str, Any]) -> str:
     cell = "" if found["cell"] is None else f"{found['cell']}:"
     return f"{found['path']}:{cell}{found['line']}"

@@ -133,6 +133,14 @@ def test_text_from_standard_input_is_checked_as_it_is(project: Path, encoding: s
     assert ":9:22:" in shown.stdout
 
 
+@pytest.mark.parametrize("cookie", ["no-such-encoding", "ascii"])
+def test_text_whose_cookie_is_wrong_is_checked_all_the_same(project: Path, cookie: str) -> None:
+    text = f"# -*- coding: {cookie} -*-\n{VARYING}# é\n"
+    shown = run_flake8(project, "--select", "TL", "--stdin-display-name", "train.py", "-", stdin=text.encode())
+    assert shown.stderr == ""
+    assert [place.partition(" ")[2] for place in places(shown)] == ["TL001"], "as torchlint check says"
+
+
 def test_other_files_are_not_asked_twice(project: Path) -> None:
     """Files are checked once, before flake8's processes begin, and kept for the next run."""
     for index in range(4):

@@ -44,9 +44,7 @@ def audit(entries: Sequence[str], options: RunOptions) -> Audit:
 
     Raises NoProgram for a file that starts none, and TorchlintError for a wrong configuration.
     """
-    requests = [Request.parse(entry) for entry in entries] or [Request(Path())]
-    selection = select_files([request.path for request in requests], options, {}).complete()
-    desks = [_Desk(selection, group, requests, options) for group in range(len(selection.groups))]
+    selection, desks = _desks(entries, options)
     pages = [page for desk in desks for page in desk.pages()]
     notes = [Note("no such file or folder", str(path)) for path in selection.missing]
     return Audit(
@@ -60,10 +58,15 @@ def needs(entries: Sequence[str], options: RunOptions) -> tuple[Needs, ...]:
     """What the start blocks of these programs have to do; entries and errors are those of `audit`."""
     also = (*options.overrides.extend_select, *sorted(RESTART_CODES | WORKER_CODES))
     options = dataclasses.replace(options, overrides=dataclasses.replace(options.overrides, extend_select=also))
+    _, desks = _desks(entries, options)
+    return tuple(needs_of(material) for desk in desks for material in desk.materials())
+
+
+def _desks(entries: Sequence[str], options: RunOptions) -> tuple[Selection, list[_Desk]]:
+    """The files that are asked for, and a desk for each root."""
     requests = [Request.parse(entry) for entry in entries] or [Request(Path())]
     selection = select_files([request.path for request in requests], options, {}).complete()
-    desks = [_Desk(selection, group, requests, options) for group in range(len(selection.groups))]
-    return tuple(needs_of(material) for desk in desks for material in desk.materials())
+    return selection, [_Desk(selection, group, requests, options) for group in range(len(selection.groups))]
 
 
 class _Desk:

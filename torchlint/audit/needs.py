@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from torchlint.audit.data import RESTART_CODES, WORKER_CODES
 from torchlint.audit.material import Material
+from torchlint.audit.surroundings import ASKS_FOR_CUBLAS, CUBLAS
 from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.framework.varying_kernels import varying_kernels
 from torchlint.facts.accelerators import GPUS
@@ -15,8 +16,6 @@ from torchlint.project.shown import shown_path
 
 GENERATORS = ("random", "numpy", "torch")
 """In the order in which a block seeds them."""
-_CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
-_ASKS_FOR_CUBLAS = VersionRange.parse("<2.10")
 _FIRST_WITH_FUNCTION = (1, 8)
 """Before, `torch.use_deterministic_algorithms` had another name, or did not exist."""
 _WORKERS_UNSEEDED = VersionRange.parse("<1.9")
@@ -54,8 +53,8 @@ def needs_of(material: Material) -> Needs:
     project, program = material.project, material.program
     target = project.target_for(program.path)
     mode = project.mode_for(program.path).mode
-    asks = any(release in _ASKS_FOR_CUBLAS for release in target.releases) or not target.pinned
-    is_set = project.frameworks_set(_CUBLAS) or any(one.name == _CUBLAS for one in project.environment)
+    asks = any(release in ASKS_FOR_CUBLAS for release in target.releases) or not target.pinned
+    is_set = project.frameworks_set(CUBLAS) or any(one.name == CUBLAS for one in project.environment)
     varies = material.trains or bool(varying_kernels(program, project))
     lacks_mode = mode is Mode.OFF and bool(material.devices) and varies
     turns_on = lacks_mode and target.newest >= _FIRST_WITH_FUNCTION

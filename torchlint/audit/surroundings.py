@@ -28,14 +28,14 @@ SWITCH_CODES = frozenset({"TL201", "TL202", "TL203", "TL207", "TL209", "TL212"})
 ENVIRONMENT_CODES = frozenset({"TL204", "TL205", "TL206", "TL211"})
 MODE_CODES = _MODE_CODES | _COVERS_LESS
 
-_CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
+CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
 _HASH_SEED = "PYTHONHASHSEED"
 _TIMED = "cudnn.benchmark"
 """The switch that lets timing choose: its value is open wherever it is not False and no finding speaks of it."""
 _STEADY = "Set it to False where runs must agree."
 _ON_EVERY_WAY = "Turn it on on every way, before the model is made."
 _HASH_CODES = frozenset({"TL402", "TL403"})
-_ASKS_FOR_CUBLAS = VersionRange.parse("<2.10")
+ASKS_FOR_CUBLAS = VersionRange.parse("<2.10")
 _MODES = {
     Mode.ON: ("on", Light.GREEN),
     Mode.WARN_ONLY: ("on, but it only warns", Light.AMBER),
@@ -182,7 +182,7 @@ def _variables(material: Material, reported: set[str]) -> Iterator[Line]:
     if "cuda" in material.devices:
         yield _cublas(material, is_reported=bool(reported & {"TL204", "TL205", "TL206"}))
     yield _hash_seed(material, is_reported="TL211" in reported)
-    for name in sorted(material.project.catalogue.variables - {_CUBLAS, _HASH_SEED}):
+    for name in sorted(material.project.catalogue.variables - {CUBLAS, _HASH_SEED}):
         places = _places(material, name)
         if places:
             yield Line(name, _values(material, name), None, places)
@@ -191,21 +191,21 @@ def _variables(material: Material, reported: set[str]) -> Iterator[Line]:
 def _cublas(material: Material, *, is_reported: bool) -> Line:
     project = material.project
     target = project.target_for(material.program.path)
-    places = _places(material, _CUBLAS)
-    asking = [release for release in target.releases if release in _ASKS_FOR_CUBLAS]
+    places = _places(material, CUBLAS)
+    asking = [release for release in target.releases if release in ASKS_FOR_CUBLAS]
     mode = project.mode_for(material.program.path).mode
-    value = _values(material, _CUBLAS)
+    value = _values(material, CUBLAS)
     if not asking and target.pinned:
-        return Line(_CUBLAS, f"{value}; torch {target} does not need it", None, places)
+        return Line(CUBLAS, f"{value}; torch {target} does not need it", None, places)
     older = "torch 2.9 and older" if len(asking) != len(target.releases) else f"torch {target}"
     if mode is Mode.OFF:
-        return Line(_CUBLAS, f"{value}; {older} would need it with the determinism mode on", None, places)
+        return Line(CUBLAS, f"{value}; {older} would need it with the determinism mode on", None, places)
     if is_reported:
-        return Line(_CUBLAS, f"{value}; needed by {older} under the determinism mode", None, places)
-    if places or project.frameworks_set(_CUBLAS):
+        return Line(CUBLAS, f"{value}; needed by {older} under the determinism mode", None, places)
+    if places or project.frameworks_set(CUBLAS):
         by = "" if places else ", by the library that turns the mode on"
-        return Line(_CUBLAS, f"{value if places else 'set'}{by}; needed by {older}", Light.GREEN, places)
-    return Line(_CUBLAS, f"{value}; {older} needs it when the mode is on", Light.AMBER, places)
+        return Line(CUBLAS, f"{value if places else 'set'}{by}; needed by {older}", Light.GREEN, places)
+    return Line(CUBLAS, f"{value}; {older} needs it when the mode is on", Light.AMBER, places)
 
 
 def _hash_seed(material: Material, *, is_reported: bool) -> Line:

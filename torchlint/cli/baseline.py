@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import click
 
 from torchlint.cli import exits
 from torchlint.cli.parameters import is_there, list_option
-from torchlint.cli.printing import say_error, say_internal_errors, say_missing, say_note, say_notes
+from torchlint.cli.printing import from_here, say_error, say_internal_errors, say_missing, say_note, say_notes
 
 if TYPE_CHECKING:
     from torchlint.api import CheckOptions
@@ -69,7 +68,7 @@ def baseline(**options: Any) -> int:  # noqa: ANN401 - click passes the options 
             write_whole(renewal.baseline.path, renewal.baseline.text, "baseline")
         click.echo(_said(renewal))
         if renewal.baseline.path.exists() and is_ignored(renewal.baseline.path):
-            shown = _shown(renewal.baseline.path)
+            shown = from_here(renewal.baseline.path)
             say_note(f"{shown}: git ignores this file, so nobody else gets it (`git check-ignore -v {shown}` says why)")
     if not found.renewed:
         say_note(_NONE[options["prune"]])
@@ -80,16 +79,12 @@ _NONE = {False: "nothing to check: no Python file or notebook found", True: "the
 
 
 def _said(renewal: Renewal) -> str:
-    shown = _shown(renewal.baseline.path)
+    shown = from_here(renewal.baseline.path)
     count = len(renewal.baseline.entries)
     if not count:
         dropped = f" ({renewal.dropped} dropped): delete it" if renewal.dropped else ""
         return f"{shown}: no findings{dropped}"
     return f"{shown}: {count} finding{'' if count == 1 else 's'} ({renewal.added} new, {renewal.dropped} dropped)"
-
-
-def _shown(path: Path) -> str:
-    return os.path.relpath(path).replace(os.sep, "/")
 
 
 def _check_options(options: dict[str, Any]) -> CheckOptions:

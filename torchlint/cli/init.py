@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import click
 
 from torchlint.cli import exits
 from torchlint.cli.parameters import is_there
-from torchlint.cli.printing import print_lines, say_error, say_missing, say_note, say_notes
+from torchlint.cli.printing import from_here, print_lines, say_error, say_missing, say_note, say_notes
 from torchlint.cli.writing import write_whole
 from torchlint.errors import ConfigError
 
@@ -75,13 +74,13 @@ def _configure(folder: Path, *, is_essential: bool) -> int:
     root = api.list_roots([folder], api.CheckOptions())[0]
     there = find_config(root.settings.root)
     if there is not None:
-        say_error(f"{_shown(there)}: holds a configuration already; `torchlint check --show-settings` shows it")
+        say_error(f"{from_here(there)}: holds a configuration already; `torchlint check --show-settings` shows it")
         return exits.TROUBLE
     target = max(root.targets, key=lambda one: root.targets[one])
     file = _written(root.settings, list(_settings(target, is_essential=is_essential)))
     report = api.check_paths([root.settings.root], api.CheckOptions(baseline=True, cache=ResultCache(is_on_disk=True)))
     say_notes(report.notes)
-    print_lines([f"wrote {_shown(file)}", *_told(report, target, file)])
+    print_lines([f"wrote {from_here(file)}", *_told(report, target, file)])
     return exits.CLEAN
 
 
@@ -141,13 +140,9 @@ def _told(report: Report, target: TorchTarget, file: Path) -> Iterator[str]:
     files = f"{len(report.files)} file{'' if len(report.files) == 1 else 's'}"
     failing = sum(one.severity >= Severity.WARNING for one in report.diagnostics)
     yield f"findings  {len(report.diagnostics)} in {files}; {failing} of them fail a run"
-    where = "" if file.parent == Path.cwd() else f" {_shown(file.parent)}"
+    where = "" if file.parent == Path.cwd() else f" {from_here(file.parent)}"
     yield f"next      `torchlint check{where}`"
     if failing:
         yield f"          `torchlint baseline{where}` writes them down, so that only new ones fail a run"
     if names:
         yield f"          `torchlint init --preamble {names[0]}` prints the seeds and switches that it lacks"
-
-
-def _shown(path: Path) -> str:
-    return os.path.relpath(path).replace(os.sep, "/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import TYPE_CHECKING
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from torchlint.diagnostics import InternalError, Note
     from torchlint.engine.run import Root
 
@@ -38,6 +41,11 @@ def say_note(note: object) -> None:
 def say_error(error: object) -> None:
     """Print on stderr what makes the exit code 2; every failure of the command line comes this way."""
     say(f"error: {error}")
+
+
+def from_here(path: Path) -> str:
+    """A path as seen from the current folder: `../torchlint.toml`."""
+    return os.path.relpath(path).replace(os.sep, "/")
 
 
 def say_missing(paths: Iterable[object]) -> None:

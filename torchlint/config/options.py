@@ -58,7 +58,7 @@ class TargetOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="kebab"):
     """The table as the user writes it. None means that the key is not there.
 
-    The text below each key is what editors show and docs/settings.md says (config/schema.py).
+    The text below each key is what editors show and docs/configuration.md says (config/schema.py).
     """
 
     select: tuple[str, ...] | None = None

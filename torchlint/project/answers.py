@@ -40,9 +40,10 @@ class Interview:
 
     def read(self, path: str) -> FileFacts | None:
         """The whole facts of a file, which may be read anew."""
-        facts = self._at_hand.pop(path) if path in self._at_hand else self._load(path)
-        self._at_hand[path] = facts
-        self._drop_oldest()
+        is_new = path not in self._at_hand
+        facts = self._at_hand[path] = self._load(path) if is_new else self._at_hand.pop(path)
+        if is_new:
+            self._drop_oldest()
         return facts
 
     def _drop_oldest(self) -> None:

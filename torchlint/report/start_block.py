@@ -77,9 +77,10 @@ def lines(needs: Needs) -> Iterator[str]:
 
 def _imports(needs: Needs) -> Iterator[str]:
     used = {*needs.seeds, *needs.restored, *(("random", "numpy") if needs.workers else ()), "torch"}
-    standard, others = [_IMPORTS["random"]] if "random" in used else [], []
+    if "random" in used:
+        yield from (_IMPORTS["random"], "")
     others = [_IMPORTS[name] for name in ("numpy", "torch") if name in used]
-    yield from (*standard, *([""] if standard else []), *others)
+    yield from others
 
 
 def _checkpoints(needs: Needs) -> Iterator[str]:
