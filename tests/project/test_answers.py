@@ -8,11 +8,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from torchlint.facts.origins import Argument
 from torchlint.facts.values import Values
-from torchlint.project import answers
 from torchlint.project.answers import Answer, Interview, name_of
 
 
@@ -20,9 +17,9 @@ def asked(*_: object, **__: object) -> None:
     """A question."""
 
 
-def facts_of(text: str = "") -> Any:  # noqa: ANN401 - stands for the facts of a file
-    """As much of a file's facts as an interview looks at."""
-    return SimpleNamespace(source=SimpleNamespace(text=text), answers={})
+def facts_of() -> Any:  # noqa: ANN401 - stands for the facts of a file
+    """An interview looks at nothing of them."""
+    return SimpleNamespace()
 
 
 class _Kept:
@@ -82,24 +79,3 @@ def test_an_answer_that_no_file_can_hold_is_given_all_the_same() -> None:
 def test_a_file_that_cannot_be_read_says_nothing() -> None:
     interview = Interview(lambda _: None, _Kept())
     assert interview.answer("a.py", "what", Values, lambda _: Values()) is None
-
-
-def test_trees_that_are_too_many_are_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "_KEPT", 10)
-    loaded = []
-
-    def load(path: str) -> Any:  # noqa: ANN401 - as `facts_of`
-        loaded.append(path)
-        return facts_of("x" * 4)
-
-    interview = Interview(load, None)
-    first = interview.read("a.py")
-    assert first is not None
-    first.answers["question"] = first
-    for path in ("b.py", "a.py", "c.py", "a.py", "b.py"):
-        interview.read(path)
-    assert loaded == ["a.py", "b.py", "c.py", "b.py"]
-    interview.read("d.py")
-    interview.read("a.py")
-    assert loaded[4:] == ["d.py", "a.py"]
-    assert not first.answers, "what holds the facts themselves would never be freed"

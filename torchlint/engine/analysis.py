@@ -70,6 +70,19 @@ def _prefilter(catalogue: Catalogue, every: tuple[Check, ...], selected: frozens
     return Prefilter.of(checks, tuple(check.triggers(catalogue, selected) for check in checks))
 
 
+class Reading(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """How far a result of one file holds, and what others have of the file."""
+
+    consulted: tuple[str, ...] = ()
+    """The other files that it hangs on: while these and the file stay as they are, so does what it says."""
+    exports: bytes = b""
+    """Of the other files this alone counts (facts/exports.py); empty for a file that could not be read."""
+    gone_through: tuple[str, ...] = ()
+    """Those of the other files of which all names count."""
+    interface: str = ""
+    """What others read of the file (facts/interface.py)."""
+
+
 class FileResult(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """All that one file yields by itself, as plain data."""
 
@@ -80,12 +93,8 @@ class FileResult(msgspec.Struct, frozen=True, array_like=True, gc=False):
     notes: tuple[Note | Skipped, ...] = ()
     internal_errors: tuple[InternalError, ...] = ()
     summary: FileSummary | None = None
-    consulted: tuple[str, ...] = ()
-    """The other files that it hangs on: while these and the file stay as they are, so does what it says."""
-    exports: bytes = b""
-    """Of the other files this alone counts (facts/exports.py); empty for a file that could not be read."""
-    gone_through: tuple[str, ...] = ()
-    """Those of the other files of which all names count."""
+    reading: Reading | None = None
+    """For whoever keeps the rest; None of a file that could not be read, and once that is done."""
 
     @property
     def is_skipped(self) -> bool:
@@ -115,7 +124,7 @@ def _given_up(tree: ast.Module, error: OverBudget | RecursionError, line: int) -
 def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIndex) -> FileResult:
     """Everything one file says by itself."""
     try:
-        facts = modules.take(path) or read_facts(path, source, tools, modules.asked_by(path))
+        facts = modules.own(path, lambda: read_facts(path, source, tools, modules.asked_by(path)))
     except UnreadableSource as error:
         return _not_read(path, source, error)
     drafts, errors = _check(facts, tools)
@@ -126,18 +135,22 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
         told = [draft for draft in drafts if draft.code == "TL001"]
         drafts = told or [_unreadable(path, source, OverBudget("too large or too complex"))]
     begun = _begun(path, source)
-    result = replace(
+    return replace(
         begun,
         drafts=(*begun.drafts, *drafts, *malformed),
         comments=comments,
         internal_errors=tuple(errors),
         summary=summary,
-        consulted=modules.consulted_by(path),
-        exports=exports_of(facts),
-        gone_through=modules.gone_through_by(path),
+        reading=reading_of(facts, modules),
     )
-    modules.put_back(facts)
-    return result
+
+
+def reading_of(facts: FileFacts, modules: ModuleIndex) -> Reading:
+    """Done with a file: what others may ask of it from now on."""
+    path = facts.path
+    return Reading(
+        modules.consulted_by(path), exports_of(facts), modules.gone_through_by(path), modules.put_back(facts)
+    )
 
 
 def read_syntax(path: str, source: Source) -> FileResult:

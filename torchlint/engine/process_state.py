@@ -13,6 +13,7 @@ from torchlint.engine.analysis import (
     analysis_context,
     read_facts,
     read_syntax,
+    reading_of,
     skipped_file,
     summary_of,
     unreadable_file,
@@ -24,7 +25,7 @@ from torchlint.facts.exports import exports_of
 from torchlint.facts.file import FileFacts
 from torchlint.project.configurations import SUFFIXES
 from torchlint.project.modules import ModuleIndex
-from torchlint.source.text import Source, is_notebook, read_source, source_from_bytes
+from torchlint.source.text import Source, is_notebook, read_source, source_from_bytes, source_from_text
 
 
 class ProcessState:
@@ -64,15 +65,16 @@ class ProcessState:
             return source_from_bytes(data, shown, notebook=is_notebook(path), largest=largest)
         return read_source(self.context.root / path, shown, largest=largest)
 
-    def _load(self, path: str, modules: ModuleIndex) -> FileFacts | None:
+    def _load(self, path: str, interface: str | None, modules: ModuleIndex) -> FileFacts | None:
         try:
-            return read_facts(path, self.source(path), self.tools, modules.asked_by(path))
+            source = self.source(path) if interface is None else source_from_text(interface, self.context.shown(path))
+            return read_facts(path, source, self.tools, modules.asked_by(path))
         except (UnreadableSource, RecursionError):
             return None  # the file's own check says so
 
     def facts(self, path: str) -> FileFacts | None:
-        """The whole facts of a file, read anew; None for one that cannot be read."""
-        return self._load(path, self.modules)
+        """The whole facts of a file; None for one that cannot be read."""
+        return self.modules.read(path)
 
     def check(self, path: str) -> FileResult:
         shown = self.context.shown(path)
@@ -90,23 +92,18 @@ class ProcessState:
     def summary(self, path: str) -> FileResult:
         shown = self.context.shown(path)
         try:
-            modules = self.modules.asked_by(path)
-            facts = self.modules.take(path) or read_facts(path, self.source(path), self.tools, modules)
+            asked = self.modules.asked_by(path)
+            facts = self.modules.own(path, lambda: read_facts(path, self.source(path), self.tools, asked))
             summary = summary_of(facts, self.tools, is_notebook=is_notebook(path))
         except (UnreadableSource, RecursionError):
             return FileResult(path, shown)  # not asked about, and nothing to learn from it
         except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either
             return _broken(path, shown, error)
-        exports = exports_of(facts)
-        self.modules.put_back(facts)
-        consulted, gone_through = self.modules.consulted_by(path), self.modules.gone_through_by(path)
-        return FileResult(path, shown, summary=summary, consulted=consulted, exports=exports, gone_through=gone_through)
+        return FileResult(path, shown, summary=summary, reading=reading_of(facts, self.modules))
 
     def exports(self, path: str) -> bytes:
         """What a file shows to others, as a checksum; empty for one that cannot be read."""
         facts = self.modules.at(path)
-        if facts is not None and not facts.source.lines:  # it was shrunk, and keeps no text
-            facts = self._load(path, self.modules)
         return b"" if facts is None else exports_of(facts)
 
 

@@ -177,15 +177,13 @@ class ProjectRun:
 
     def _analysed(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
         keeper = self._keeper
-        if keeper is None:
-            yield from self._done(jobs)
-            return
-        known = dict(keeper.known(jobs))
+        known = {} if keeper is None else dict(keeper.known(jobs))
         yield from known.values()
         of_path = {job.path: job for job in jobs if job not in known}
         for result in self._done(list(of_path.values())):
-            keeper.keep(of_path[result.path], result)
-            yield result
+            if keeper is not None:
+                keeper.keep(of_path[result.path], result)
+            yield replace(result, reading=None)
 
     def _done(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
         from torchlint.engine.process_state import process_state_of  # noqa: PLC0415

@@ -8,7 +8,6 @@ from dataclasses import field
 from typing import TypeVar
 
 import msgspec
-from msgspec.structs import replace
 
 from torchlint.diagnostics import Location
 from torchlint.errors import OverBudget
@@ -21,7 +20,7 @@ from torchlint.facts.memoizing import memoized
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Resolver
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind, Variable
-from torchlint.facts.symbol_table import SymbolTable, shrink
+from torchlint.facts.symbol_table import SymbolTable
 from torchlint.facts.tree import TreeIndex, is_main_guard, is_own, last_word
 from torchlint.facts.values import Values
 from torchlint.source.text import Source
@@ -62,13 +61,11 @@ class FileFacts(msgspec.Struct):
         if self.spent > MOST_WORK:
             raise OverBudget("too large or too complex")
 
-    def shrink(self) -> None:
-        """Keep only what other files may ask; the file's own checks are over."""
-        shrink(self.symbols)
-        self.tree.body = []
-        self.source = replace(self.source, text="", lines=())
+    def forget(self) -> None:
+        """Drop all answers, and count anew: some answers hold the facts that they are of, and no collector runs."""
+        self.spent = 0
         self.answers.clear()
-        self.resolver.shrink()
+        self.resolver.forget()
 
     def cached(self, question: Callable[[FileFacts], Answer]) -> Answer:
         """The answer to a question about the whole file, worked out when first asked."""

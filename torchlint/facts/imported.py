@@ -44,36 +44,45 @@ class Modules(Protocol):
     def whole(self, path: str) -> FileFacts | None:
         """The project file of this path, of which all names are gone through."""
 
-    def submodule(self, package: str, name: str) -> FileFacts | None:
-        """The module `name` beside the `__init__.py` whose path is `package`."""
+    def exported(self, path: str, name: str) -> Names:
+        """What other files get when they import `name` from the project file of this path."""
+
+    @property
+    def level(self) -> int:
+        """How many modules were asked for a name, each by the one before, and have not answered yet."""
+
+    def cut_short(self, level: int) -> None:
+        """A name is bound through itself: what modules answer that were asked at this level or later is not whole."""
 
 
 def imported(resolver: Resolver, target: ImportTarget, depth: int) -> Names:
     """What an import binds; nothing is known where too many names have led to it."""
     if depth <= 0:
         return UNKNOWN
-    project = resolver.modules.find(target, resolver.path)
-    if project is not None:
-        if target.name is None:
-            return Names((Callee(f"{project.path}::"),), complete=True)
-        return _from_project(resolver, project, target.name)
+    home = resolver.modules.locate(target, resolver.path)
+    if home is not None:
+        return module_named(home) if target.name is None else member_of_module(resolver, home, target.name)
     if target.name is not None:
         dotted = f"{target.module}.{target.name}" if target.module else target.name
-        submodule = resolver.modules.find(ImportTarget(dotted, None, target.level), resolver.path)
+        submodule = resolver.modules.locate(ImportTarget(dotted, None, target.level), resolver.path)
         if submodule is not None:  # a package without `__init__.py`
-            return Names((Callee(f"{submodule.path}::"),), complete=True)
+            return module_named(submodule)
     if target.level:
         return UNKNOWN
     full = target.module if target.name is None else f"{target.module}.{target.name}"
     return Names((Callee(resolver.table.canonical(full)),), complete=True)
 
 
-def _from_project(resolver: Resolver, project: FileFacts, name: str) -> Names:
-    names = project.resolver.exported(name)
-    if names.callees:
-        return names
-    submodule = resolver.modules.submodule(project.path, name)
-    return Names((Callee(f"{submodule.path}::"),), complete=True) if submodule else UNKNOWN
+def module_named(path: str) -> Names:
+    """A module of the project."""
+    return Names((Callee(f"{path}::"),), complete=True)
+
+
+def member_of_module(resolver: Resolver, home: str, name: str) -> Names:
+    """A name of a module of the project, or the module of that name beside it."""
+    names = resolver.modules.exported(home, name)
+    submodule = None if names.callees else resolver.modules.locate_submodule(home, name)
+    return names if submodule is None else module_named(submodule)
 
 
 def is_instantiating(function: Names) -> bool:
@@ -136,9 +145,9 @@ def starred(resolver: Resolver, name: str, scope: int, *, outside_only: bool = F
 
 
 def _through_star(resolver: Resolver, star: ImportTarget, name: str) -> Names | None:
-    project = resolver.modules.find(star, resolver.path)
-    if project is not None:
-        names = project.resolver.exported(name)
+    home = resolver.modules.locate(star, resolver.path)
+    if home is not None:
+        names = resolver.modules.exported(home, name)
         return names if names.callees else None
     known = None if star.level else resolver.table.star(star.module, name)
     return Names((Callee(known),), complete=True) if known else None

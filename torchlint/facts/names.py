@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.choices import chosen, listed
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
-from torchlint.facts.imported import Modules, imported, imported_by_target, is_instantiating, starred
+from torchlint.facts.imported import Modules, imported, imported_by_target, is_instantiating, member_of_module, starred
 from torchlint.facts.moves import changed, is_instance, is_move, moved
 from torchlint.facts.namespaces import gone_through, looked_up, picked_from
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
@@ -28,8 +28,6 @@ _DEPTH = 12
 """How many re-bindings are followed; real code has two or three, a cycle has no end."""
 
 _COMPILE = "torch.compile"
-_MODULE = 0
-"""The scope of a module."""
 _EXPORT = -1
 """In the place of a scope: the name is asked for by another file."""
 
@@ -47,20 +45,19 @@ class Resolver:
         self.table = table
         self.modules = modules
         self._memo: dict[tuple[int, str], Names] = {}
-        self._active: set[tuple[int, str]] = set()
+        self._active: dict[tuple[int, str], int] = {}
+        """Names that are asked for, each with the modules that had been asked before it."""
         self._on_the_way: dict[tuple[int, str, int], Names] = {}
         """Answers on the way to the one asked for: names bound to each other in many branches are walked once."""
-        self._exported: dict[str, Names] = {}
         self._outside: dict[str, Names] = {}
         """Members of libraries, and of objects: the same few are named again and again."""
         self._asked: dict[tuple[ast.expr, int], Names] = {}
         """Whole answers: a dozen questions look at the name of each call."""
 
-    def shrink(self) -> None:
-        """Forget the expressions; names that other files ask for stay."""
-        self._asked.clear()
-        self._outside.clear()
-        self._memo = {key: names for key, names in self._memo.items() if key[0] == _MODULE}
+    def forget(self) -> None:
+        """Drop all answers."""
+        for answers in (self._memo, self._outside, self._asked):
+            answers.clear()
 
     def asked(self, expression: ast.expr, scope: int) -> Names:
         """`names`, remembered with the tree."""
@@ -140,19 +137,14 @@ class Resolver:
             known = self._outside.get(full)
             if known is not None:
                 return known
-            project = None if owner.endswith("()") else self.modules.find(ImportTarget(owner, None, 0), self.path)
-            if project is not None:
-                return project.resolver.exported(attribute)
+            home = None if owner.endswith("()") else self.modules.locate(ImportTarget(owner, None, 0), self.path)
+            if home is not None:
+                return self.modules.exported(home, attribute)
             found = self._outside[full] = Names((Callee(self.table.canonical(full)),), complete=True)
             return found
         if qualname:
             return Names((Callee(f"{owner}.{attribute}"),), complete=True)
-        project = self.modules.at(path)
-        names = project.resolver.exported(attribute) if project else UNKNOWN
-        if names.callees:
-            return names
-        submodule = self.modules.submodule(path, attribute)
-        return Names((Callee(f"{submodule.path}::"),), complete=True) if submodule else UNKNOWN
+        return member_of_module(self, path, attribute)
 
     def name(self, name: str, scope: int, depth: int = _DEPTH) -> Names:
         """What the bare name stands for in `scope`."""
@@ -168,11 +160,12 @@ class Resolver:
                 self._memo[key] = found
             return found
         if key in self._active:
+            self.modules.cut_short(self._active[key])
             return UNKNOWN  # a name bound through itself (`x = x or y`) adds nothing
         step = (scope, name, depth)
         if step in self._on_the_way:
             return self._on_the_way[step]
-        self._active.add(key)
+        self._active[key] = self.modules.level
         try:
             found = self._bound(name, owner.bindings[name], depth) if owner else self._unbound(name, scope)
         finally:
@@ -184,7 +177,7 @@ class Resolver:
         return found
 
     def _leave(self, key: tuple[int, str]) -> None:
-        self._active.discard(key)
+        del self._active[key]
         if not self._active:
             self._on_the_way.clear()
 
@@ -280,23 +273,14 @@ class Resolver:
         return Names((Callee(made),), complete=False) if "::" in made and is_instance(made) else UNKNOWN
 
     def exported(self, name: str) -> Names:
-        """What other files get when they import `name` from this one."""
-        known = self._exported.get(name)
-        if known is not None:
-            return known
+        """What other files get when they import `name` from this one; see `ModuleIndex.exported`."""
         key = (_EXPORT, name)
-        if key in self._active:
-            return UNKNOWN  # two modules that star-import each other
-        is_outermost = not self._active
-        self._active.add(key)
+        self._active[key] = self.modules.level
         try:
-            module = self.symbols.scopes[0]
-            found = self.name(name, 0) if name in module.bindings else starred(self, name, 0) or UNKNOWN
+            is_bound = name in self.symbols.scopes[0].bindings
+            return self.name(name, 0) if is_bound else starred(self, name, 0) or UNKNOWN
         finally:
             self._leave(key)
-        if is_outermost:
-            self._exported[name] = found  # inside a circle of imports an answer may be cut short
-        return found
 
 
 def _changes(binding: Binding, name: str) -> list[str]:

@@ -113,7 +113,7 @@ def _picked(resolver: Resolver, table: _Namespace, written: str, *, has_imports:
         for name, bindings in home.symbols.scopes[inside].bindings.items():
             is_offered = has_imports or is_said or _is_offered(home, bindings)
             if not name.startswith("_") and pattern.fullmatch(name) and is_offered:
-                names = home.name(name, inside) if inside else home.exported(name)
+                names = home.name(name, inside) if inside else resolver.modules.exported(home.path, name)
                 is_meant = _is_defined(names) or (has_imports and (names.only or "").endswith("::"))
                 options |= {name: names} if is_meant else {}
                 if len(options) > _MOST:

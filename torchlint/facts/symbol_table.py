@@ -28,17 +28,3 @@ class SymbolTable(msgspec.Struct):
     scope_of: dict[ast.stmt, int] = msgspec.field(default_factory=dict)
     """The scope each statement stands in."""
     assign_sites: list[AssignSite] = msgspec.field(default_factory=list)
-
-
-def shrink(symbols: SymbolTable) -> None:
-    """Forget all but what other files may ask: the names that the module binds. Trees are large."""
-    for kept in (symbols.calls, symbols.assignments, symbols.imports, symbols.assign_sites):
-        kept.clear()
-    symbols.parents.clear()
-    symbols.scope_of.clear()
-    for scope in symbols.scopes[1:]:
-        scope.bindings.clear()
-        scope.node = symbols.scopes[0].node
-    for bindings in symbols.scopes[0].bindings.values():
-        for binding in bindings:
-            binding.statement = None

@@ -11,6 +11,7 @@ from torchlint.catalogue import Catalogue
 from torchlint.diagnostics import Diagnostic, Edit, FixEdits, InternalError
 from torchlint.errors import OverBudget, UnreadableSource
 from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import UNKNOWN, Names
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.scopes import ImportTarget
 from torchlint.fixes.code import FileCode
@@ -142,5 +143,11 @@ class _Alone:
     def whole(self, path: str) -> None:
         """No file."""
 
-    def submodule(self, package: str, name: str) -> None:
-        """No file."""
+    def exported(self, path: str, name: str) -> Names:  # noqa: ARG002 - as Modules has it
+        """Nothing."""
+        return UNKNOWN
+
+    level = 0
+
+    def cut_short(self, level: int) -> None:
+        """There are no circles."""

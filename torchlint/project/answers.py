@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 Answer = TypeVar("Answer")
-_KEPT = 2_000_000
-"""Characters of the files whose trees are kept for the questions that come next."""
 _PLAIN = (str, int, msgspec.Struct, type(None))
 
 
@@ -33,28 +31,8 @@ class Interview:
     """Asks files, and remembers what they answer; `load` gives the whole facts of one."""
 
     def __init__(self, load: Callable[[str], FileFacts | None], kept: KeptAnswers | None) -> None:
-        self._load = load
+        self.read = load
         self._kept = kept
-        self._at_hand: dict[str, FileFacts | None] = {}
-        """By path, the one that was asked last at the end."""
-
-    def read(self, path: str) -> FileFacts | None:
-        """The whole facts of a file, which may be read anew."""
-        is_new = path not in self._at_hand
-        facts = self._at_hand[path] = self._load(path) if is_new else self._at_hand.pop(path)
-        if is_new:
-            self._drop_oldest()
-        return facts
-
-    def _drop_oldest(self) -> None:
-        sizes = {path: 0 if facts is None else len(facts.source.text) for path, facts in self._at_hand.items()}
-        for path in list(self._at_hand)[:-1]:
-            if sum(sizes.values()) <= _KEPT:
-                return
-            del sizes[path]
-            facts = self._at_hand.pop(path)
-            if facts is not None:
-                facts.answers.clear()  # some hold the facts that they are of, and no collector runs
 
     def answer(
         self, path: str, question: object | None, kind: type[Answer], ask: Callable[[FileFacts], Answer]

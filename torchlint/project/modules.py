@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import UNKNOWN, Names
+from torchlint.facts.interface import interface_of
 from torchlint.facts.scopes import ImportTarget
 from torchlint.project.configured_classes import ConfiguredClasses
 from torchlint.project.search_path import Folders, Hints, folders_of, hints_in
+from torchlint.project.shelf import Shelf
 from torchlint.source.text import is_notebook
 
-_KEPT_WHOLE = 2_000_000
-"""Characters of the files whose whole trees wait for their own check: a tree is some hundred times its source."""
+_ALL = math.inf
+_MOST_OF_TREES, _MOST_OF_INTERFACES = 1_000_000, 300_000
+"""Characters of files whose trees stay at hand."""
 
 
 class ModuleIndex:
     """Finds project modules among `paths` (POSIX, relative to the root) and loads their facts on demand.
 
-    `load` reads the facts of a path, or returns None for a file that cannot be read. `root_name` is the name of the
-    root folder, needed when the root itself is a package. `sources` are the texts, read only for an import that leads
-    nowhere else, and `configurations` the files that may name classes.
+    `load` reads the facts of a path, or of its interface, or returns None for a file that cannot be read. `root_name`
+    is the name of the root folder, needed when the root itself is a package. `sources` are the texts, read only for an
+    import that leads nowhere else, and `configurations` the files that may name classes.
     """
 
     def __init__(
         self,
         paths: Iterable[str],
         root_name: str,
-        load: Callable[[str, ModuleIndex], FileFacts | None],
+        load: Callable[[str, str | None, ModuleIndex], FileFacts | None],
         sources: Callable[[], Iterable[tuple[str, bytes]]] = tuple,
         configurations: Sequence[Path] = (),
     ) -> None:
@@ -39,10 +44,23 @@ class ModuleIndex:
         self._load = load
         self._sources = sources
         self._configured = ConfiguredClasses(configurations)
-        self._facts: dict[str, FileFacts | None] = {}
+        self.kept_interface: Callable[[str], str | None] = lambda _: None
+        """What an earlier run knows."""
+        self.interfaces: dict[str, str] = {}
+        """Of the files that were read."""
+        self._own: FileFacts | None = None
+        self._unreadable: set[str] = set()
+        self._trees, self._faces = Shelf(_MOST_OF_TREES), Shelf(_MOST_OF_INTERFACES)
+        """The whole facts of files, and those of interfaces."""
+        self._exported: dict[tuple[str, str], Names] = {}
+        self._bound: dict[str, frozenset[str]] = {}
+        """All names of a module without star imports: what more it is asked for, it does not have."""
+        self.asked: dict[tuple[str, str], int] = {}
+        """Modules and the names that they are asked for, each by the one before, with how many these are."""
+        self._whole_up_to: float = _ALL
+        """What is asked at this level is cut short by a circle."""
         self._consulted: dict[str, set[str]] = {}
         self._gone_through: dict[str, set[str]] = {}
-        self._whole: dict[str, int] = {}
         self._located: dict[tuple[str, str, bool], tuple[str, ...]] = {}
         self._matched: dict[tuple[str, str], tuple[str, ...]] = {}
         self._first_names = {part.removesuffix(".py") for path in self.paths for part in path.split("/")}
@@ -68,28 +86,86 @@ class ModuleIndex:
         return tuple(sorted({one for each in asking for one in self._gone_through.get(each, ())}))
 
     def at(self, path: str) -> FileFacts | None:
-        """The facts of a project file as other files may ask them: what its module binds."""
-        if path not in self._facts:
-            self._facts[path] = facts = self._load(path, self)
-            if facts is not None:
-                self._whole[path] = len(facts.source.text)
-                self._shrink_oldest()
-        return self._facts[path]
+        """The facts of a project file as other files may ask them: of its interface, or of more than that."""
+        is_own = self._own is not None and self._own.path == path
+        facts = self._own if is_own else self._trees.get(path) or self._faces.get(path)
+        if facts is None and path not in self._unreadable:
+            facts = self._opened(path)
+        return facts
 
-    def take(self, path: str) -> FileFacts | None:
-        """The whole facts of a file, if they are at hand; they stay whole until `put_back`."""
-        return None if self._whole.pop(path, None) is None else self._facts[path]
+    def _opened(self, path: str) -> FileFacts | None:
+        interface = self.interfaces.get(path) or self.kept_interface(path)
+        if interface is None:
+            return self.read(path)
+        facts = self._load(path, interface, self)
+        if facts is not None:
+            for old in self._faces.put(facts):
+                old.forget()
+        return facts
 
-    def put_back(self, facts: FileFacts) -> None:
-        """Done with a file's whole facts."""
-        facts.shrink()
-        self._facts.setdefault(facts.path, facts)
+    def read(self, path: str) -> FileFacts | None:
+        """The whole facts of a file."""
+        facts = self._trees.get(path)
+        if facts is None:
+            facts = self._load(path, None, self)
+            if facts is None:
+                self._unreadable.add(path)
+            else:
+                self._keep(facts)
+        return facts
 
-    def _shrink_oldest(self) -> None:
-        while sum(self._whole.values()) > _KEPT_WHOLE:
-            facts = self.take(next(iter(self._whole)))
-            if facts is not None:
-                facts.shrink()
+    def own(self, path: str, read: Callable[[], FileFacts]) -> FileFacts:
+        """The whole facts of a file for its own check, until `put_back`."""
+        self._own = facts = self._trees.take(path) or read()
+        return facts
+
+    def put_back(self, facts: FileFacts) -> str:
+        """Done with a file for now: others will ask for its interface, which this gives."""
+        interface = self.interfaces[facts.path] = interface_of(facts.source.text, facts.tree)
+        self._own = None
+        facts.forget()
+        self._keep(facts)
+        return interface
+
+    def _keep(self, facts: FileFacts) -> None:
+        for old in self._trees.put(facts):
+            if old.path not in self.interfaces:
+                self.interfaces[old.path] = interface_of(old.source.text, old.tree)
+            old.forget()
+
+    def exported(self, path: str, name: str) -> Names:
+        """What other files get when they import a name from a project file.
+
+        Where modules import from each other in a circle, what is asked for on the way round is told without the rest,
+        and not remembered: it would hang on who asked first.
+        """
+        key = path, name
+        if key in self._exported:
+            return self._exported[key]
+        bound = self._bound.get(path)
+        if bound is not None and name not in bound:
+            return UNKNOWN
+        if key in self.asked:
+            self.cut_short(self.asked[key] + 1)
+            return UNKNOWN
+        level, whole = len(self.asked), self._whole_up_to
+        self.asked[key], self._whole_up_to = level, _ALL
+        try:
+            facts = self.at(path)
+            found = UNKNOWN if facts is None else facts.resolver.exported(name)
+            if facts is not None and not facts.symbols.scopes[0].stars:
+                self._bound.setdefault(path, frozenset(facts.symbols.scopes[0].bindings))
+        finally:
+            del self.asked[key]
+            is_whole = self._whole_up_to > level
+            self._whole_up_to = whole if is_whole else min(whole, self._whole_up_to)
+        if is_whole:
+            self._exported[key] = found
+        return found
+
+    def cut_short(self, level: int) -> None:
+        """What was asked at this level or later is not answered in full."""
+        self._whole_up_to = min(self._whole_up_to, level)
 
     def locate_submodule(self, package: str, name: str) -> str | None:
         """The path of that module, without reading it."""
@@ -179,6 +255,11 @@ class AskedModules:
         self._gone_through = gone_through
         self.locate, self.locate_submodule = index.locate, index.locate_submodule
         self.matching, self.configured = index.matching, index.configured
+        self.cut_short = index.cut_short
+
+    @property
+    def level(self) -> int:
+        return len(self._index.asked)
 
     def at(self, path: str) -> FileFacts | None:
         self._read.add(path)
@@ -192,9 +273,9 @@ class AskedModules:
         located = self.locate(target, importer)
         return None if located is None else self.at(located)
 
-    def submodule(self, package: str, name: str) -> FileFacts | None:
-        located = self.locate_submodule(package, name)
-        return None if located is None else self.at(located)
+    def exported(self, path: str, name: str) -> Names:
+        self._read.add(path)
+        return self._index.exported(path, name)
 
 
 def _dotted(path: str, base: str) -> str:

@@ -21,8 +21,8 @@ Body = Callable[[], bytes | None]
 
 
 Asked = tuple[str, bytes]
-"""A file, and what it was asked: `CHECK`, `SUMMARY`, or the question of a judge."""
-CHECK, SUMMARY = b"check", b"summary"
+"""A file, and what it was asked: `CHECK`, `SUMMARY`, `INTERFACE`, or the question of a judge."""
+CHECK, SUMMARY, INTERFACE = b"check", b"summary", b"interface"
 _MOST_ANSWERS = 50_000
 
 

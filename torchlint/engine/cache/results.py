@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from torchlint.encoding import checksum, decoded, encoded
 from torchlint.engine.cache.askers import may_have_asked
 from torchlint.engine.cache.build import build
 from torchlint.engine.cache.checksums import Checksums
 from torchlint.engine.cache.folders import folder_of
-from torchlint.engine.cache.layout import CHECK, SUMMARY, Asked, Kept, Known, read_known, write_known
+from torchlint.engine.cache.layout import CHECK, INTERFACE, SUMMARY, Asked, Kept, Known, read_known, write_known
 from torchlint.engine.hearing import Hearing
 from torchlint.engine.project_context import Job, bytes_of
 from torchlint.facts.exports import names_that_differ
@@ -136,11 +137,24 @@ class Keeper:
 
     def keep(self, job: Job, result: FileResult) -> None:
         """Keep a result of this run, unless something went wrong."""
-        paths = (result.path, *result.consulted)
-        body = None if result.internal_errors or not self._numbers.keys() >= set(paths) else encoded(result)
+        from torchlint.engine.analysis import Reading  # noqa: PLC0415 - as above
+
+        reading = result.reading or Reading()
+        is_sound = not result.internal_errors and self._numbers.keys() >= {result.path, *reading.consulted}
+        body = encoded(replace(result, reading=None)) if is_sound else None
         if body is not None:
-            self._keep((job.path, SUMMARY if job.summary_only else CHECK), result.consulted, result.gone_through, body)
-            self._checksums.set_exports(result.path, result.exports or UNREADABLE)
+            self._keep((job.path, INTERFACE), (), (), reading.interface.encode())
+            asked = job.path, SUMMARY if job.summary_only else CHECK
+            self._keep(asked, reading.consulted, reading.gone_through, body)
+            self._checksums.set_exports(result.path, reading.exports or UNREADABLE)
+
+    def interface(self, path: str) -> str | None:
+        """What others read of a file, which hangs on that file alone."""
+        before, asked = self._known.files.get(path), (path, INTERFACE)
+        is_same = before is not None and before.checksum == self._checksums.files[path].checksum
+        kept = self._known.said.get(asked) if is_same else None
+        body = None if kept is None else kept.body()
+        return None if body is None else body.decode()
 
     def answer(self, path: str, question: bytes) -> bytes | None:
         """What an earlier run was answered by a file."""
@@ -252,11 +266,13 @@ class Keeper:
             }
         return {asked: kept for asked, kept in said.items() if asked not in consulting}
 
-    @property
+    @functools.cached_property
     def _state(self) -> ProcessState:
         from torchlint.engine.process_state import process_state_of  # noqa: PLC0415 - a report is told without
 
-        return process_state_of(self._context)
+        state = process_state_of(self._context)
+        state.modules.kept_interface = self.interface
+        return state
 
     def _surroundings(self) -> bytes:
         """What the results of all files hang on."""

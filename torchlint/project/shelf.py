@@ -1,0 +1,46 @@
+"""Syntax trees that stay at hand: a tree takes some hundred times the room of its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+
+class Shelf:
+    """Facts of files by path, of up to so many characters of source: those that were asked last."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._facts: dict[str, FileFacts] = {}
+        """The one that was asked last at the end."""
+        self._size = 0
+
+    def get(self, path: str) -> FileFacts | None:
+        facts = self._facts.pop(path, None)
+        if facts is not None:
+            self._facts[path] = facts
+        return facts
+
+    def take(self, path: str) -> FileFacts | None:
+        """The facts of a file, which goes from the shelf."""
+        facts = self._facts.pop(path, None)
+        self._size -= 0 if facts is None else _size_of(facts)
+        return facts
+
+    def put(self, facts: FileFacts) -> Iterator[FileFacts]:
+        """Add the facts of a file, and give those that have to go."""
+        self.take(facts.path)
+        self._facts[facts.path] = facts
+        self._size += _size_of(facts)
+        while self._size > self._most and len(self._facts) > 1:
+            oldest = self.take(next(iter(self._facts)))
+            assert oldest is not None
+            yield oldest
+
+
+def _size_of(facts: FileFacts) -> int:
+    """Characters; an interface consists of empty lines, mostly."""
+    return len(facts.source.text) - len(facts.source.lines)
