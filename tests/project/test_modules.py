@@ -90,3 +90,13 @@ def test_a_text_that_is_worked_out_names_the_modules_that_it_may_be(written: str
     facts = facts_of(program.encode(), "fit.py", ModuleIndex(paths, "root", lambda *_: None))
     call = facts.symbols.calls[0]
     assert {name.removesuffix("::") for name in facts.names(call.node, call.scope).of_project} == found
+
+
+def test_a_check_that_broke_leaves_nothing_to_the_next() -> None:
+    modules = ModuleIndex(["a.py", "b.py"], "root", lambda *_: None)
+    broken = modules.own("a.py", lambda: facts_of(b"x = 1\n", "a.py", modules))
+    assert modules.at("a.py") is broken
+    assert modules.put_back("b.py") is None
+    own = modules.own("b.py", lambda: facts_of(b"y = 1\n", "b.py", modules))
+    assert modules.put_back("b.py") is own
+    assert modules.at("b.py") is own

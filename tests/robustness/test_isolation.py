@@ -16,8 +16,9 @@ from torchlint.catalogue import load_catalogue
 from torchlint.config import Overrides, load_settings
 from torchlint.encoding import encoded
 from torchlint.engine.analysis import FileResult
+from torchlint.engine.cache.results import ResultCache
 from torchlint.engine.process_state import ProcessState
-from torchlint.engine.projects import ProjectRun
+from torchlint.engine.projects import Execution, ProjectRun
 from torchlint.facts.interface import interface_of
 
 torch = pytest.importorskip("torch")
@@ -73,7 +74,8 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def _run(root: Path, contents: Mapping[Path, bytes] | None = None) -> ProjectRun:
-    return ProjectRun(load_settings(root, Overrides()), load_catalogue(), sorted(root.rglob("*.py")), contents or {})
+    settings, files = load_settings(root, Overrides()), sorted(root.rglob("*.py"))
+    return ProjectRun(settings, load_catalogue(), files, contents or {}, execution=Execution(cache=ResultCache()))
 
 
 def _said(run: ProjectRun, paths: Iterable[str]) -> dict[str, bytes | None]:

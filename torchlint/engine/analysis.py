@@ -22,6 +22,7 @@ from torchlint.errors import OverBudget, Python2Source, SkippedSource, Unreadabl
 from torchlint.facts.exports import exports_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.imported import Modules
+from torchlint.facts.interface import interface_of
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.places import StatementLines
 from torchlint.facts.summarising import summarise
@@ -83,6 +84,12 @@ class Reading(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What others read of the file (facts/interface.py)."""
 
 
+def reading_of(facts: FileFacts, modules: ModuleIndex) -> Reading:
+    """What whoever keeps the results of a file needs besides."""
+    path, interface = facts.path, interface_of(facts.source.text, facts.tree)
+    return Reading(modules.consulted_by(path), exports_of(facts), modules.gone_through_by(path), interface)
+
+
 class FileResult(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """All that one file yields by itself, as plain data."""
 
@@ -141,15 +148,6 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
         comments=comments,
         internal_errors=tuple(errors),
         summary=summary,
-        reading=reading_of(facts, modules),
-    )
-
-
-def reading_of(facts: FileFacts, modules: ModuleIndex) -> Reading:
-    """Done with a file: what others may ask of it from now on."""
-    path = facts.path
-    return Reading(
-        modules.consulted_by(path), exports_of(facts), modules.gone_through_by(path), modules.put_back(facts)
     )
 
 

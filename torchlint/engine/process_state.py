@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 
+from msgspec.structs import replace
+
 from torchlint.catalogue.load import Extensions
 from torchlint.diagnostics import InternalError
 from torchlint.engine.analysis import (
@@ -81,7 +83,7 @@ class ProcessState:
         try:
             if not self.concerns(path):
                 return read_syntax(path, self.source(path))
-            return analyse(path, self.source(path), self.tools, self.modules)
+            return self._with_reading(analyse(path, self.source(path), self.tools, self.modules))
         except SkippedSource as error:
             return skipped_file(path, shown, error)
         except UnreadableSource as error:
@@ -99,7 +101,12 @@ class ProcessState:
             return FileResult(path, shown)  # not asked about, and nothing to learn from it
         except Exception as error:  # noqa: BLE001 - a file nobody asked about must not take the others down either
             return _broken(path, shown, error)
-        return FileResult(path, shown, summary=summary, reading=reading_of(facts, self.modules))
+        return self._with_reading(FileResult(path, shown, summary=summary))
+
+    def _with_reading(self, result: FileResult) -> FileResult:
+        facts = self.modules.put_back(result.path)
+        is_kept = facts is not None and self.context.is_kept
+        return replace(result, reading=reading_of(facts, self.modules)) if is_kept and facts else result
 
     def exports(self, path: str) -> bytes:
         """What a file shows to others, as a checksum; empty for one that cannot be read."""

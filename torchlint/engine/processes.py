@@ -14,20 +14,30 @@ from torchlint.engine.workers import with_large_stack, work_through
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_CHUNK = 12
+_ROUNDS = 12
+"""Chunks for each process: near the end, one waits for the other's last."""
+_LARGEST = 24
+"""Items of a chunk: after a death, each of them is gone through alone."""
 
 
 class Processes(Generic[Item, Result]):
     """`work` over many items, with an item that kills its process answered by `on_death`."""
 
-    def __init__(self, work: Callable[[Item], Result], on_death: Callable[[Item], Result], jobs: int) -> None:
+    def __init__(
+        self,
+        work: Callable[[Item], Result],
+        on_death: Callable[[Item], Result],
+        jobs: int,
+        size: Callable[[Item], int],
+    ) -> None:
         self._work = work
         self._on_death = on_death
         self._jobs = jobs
+        self._size = size
 
     def map(self, items: Sequence[Item]) -> Iterator[Result]:
         """Chunks in several processes. When one dies, the chunks it may have held are gone through one by one."""
-        chunks = [items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK)]
+        chunks = list(self._chunks(items))
         while chunks:
             suspects: list[Sequence[Item]] = []
             chunks.reverse()
@@ -38,8 +48,23 @@ class Processes(Generic[Item, Result]):
                 for item in suspect:
                     yield self._alone(item)
 
+    def _chunks(self, items: Sequence[Item]) -> Iterator[list[Item]]:
+        """Items that stand together, of about the same size in all: neighbours ask for the same others."""
+        sizes = [self._size(item) for item in items]
+        most = sum(sizes) / (self._jobs * _ROUNDS)
+        chunk: list[Item] = []
+        held = 0
+        for item, size in zip(items, sizes, strict=True):
+            if chunk and (held + size > most or len(chunk) == _LARGEST):
+                yield chunk
+                chunk, held = [], 0
+            chunk.append(item)
+            held += size
+        if chunk:
+            yield chunk
+
     def _until_a_death(
-        self, pool: ProcessPoolExecutor, chunks: list[Sequence[Item]], suspects: list[Sequence[Item]]
+        self, pool: ProcessPoolExecutor, chunks: list[list[Item]], suspects: list[Sequence[Item]]
     ) -> Iterator[Result]:
         """Take chunks off the end while all goes well. Few are out at a time: after a death, only they lie open."""
         waiting: dict[Future[list[Result]], Sequence[Item]] = {}

@@ -40,12 +40,21 @@ class ProjectContext(msgspec.Struct, frozen=True):
     """What notebooks write, by path."""
     beside: tuple[Path, ...] = ()
     """The files of the project that are no sources: manifests, scripts, configurations."""
+    is_kept: bool = False
+    """Whether results are kept for later runs."""
 
     def work(self, job: Job) -> FileResult:
         from torchlint.engine.process_state import process_state_of  # noqa: PLC0415 - a kept report is told without
 
         state = process_state_of(self)
         return state.summary(job.path) if job.summary_only else state.check(job.path)
+
+    def size(self, job: Job) -> int:
+        """About how much there is to read: bytes."""
+        try:
+            return os.stat(os.path.join(self.root, job.path)).st_size  # noqa: PTH116, PTH118 - every file passes
+        except OSError:
+            return len(self.contents.get(job.path, b""))
 
     def shown(self, path: str) -> str:
         """The file that the user opens to see the text of a path."""

@@ -81,9 +81,10 @@ class ProjectRun:
         written = notebook_files(root, known, overlay, are_alone=self._is_alone)
         self.files = (*self.files, *(path for path, held in written.items() if held.notebook in named))
         paths = tuple(sorted(known | written.keys()))
-        self.context = ProjectContext(
-            root, settings, catalogue, paths, overlay, written, (*self.scan.environment, *self.scan.requirements)
-        )
+        self._cache = None if self._is_alone or self.scan.truncated else self.execution.cache
+        beside = (*self.scan.environment, *self.scan.requirements)
+        is_kept = self._cache is not None
+        self.context = ProjectContext(root, settings, catalogue, paths, overlay, written, beside, is_kept)
 
     # What only a run without a kept report needs is slow to import.
 
@@ -96,8 +97,7 @@ class ProjectRun:
 
     @functools.cached_property
     def _keeper(self) -> Keeper | None:
-        cache = None if self._is_alone or self.scan.truncated else self.execution.cache
-        return None if cache is None else cache.of(self.context)
+        return None if self._cache is None else self._cache.of(self.context)
 
     def report(self, narrowing: Narrowing = EVERYTHING) -> Report:
         """Analyse, judge, suppress, narrow down and sort; or tell what an earlier run found."""
@@ -189,7 +189,8 @@ class ProjectRun:
         from torchlint.engine.process_state import process_state_of  # noqa: PLC0415
 
         process_state_of(self.context)  # made before processes are forked, so that these have it
-        return Workers(self.context.work, self.context.on_death, jobs=self.execution.jobs).map(jobs)
+        context = self.context
+        return Workers(context.work, context.on_death, jobs=self.execution.jobs, size=context.size).map(jobs)
 
     def project(self, results: Sequence[FileResult] = ()) -> Project:
         """The project around some results; what they do not say is read when it is asked for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import math
 import os
@@ -24,6 +25,8 @@ _QUOTAS = (
     ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
 )
 """How much time on processors, of how much time, control groups of both versions give to what runs in a container."""
+_AT_ONCE = 32
+"""Results, of which each may be large."""
 _WORTH_A_POOL = 24
 """Fewer files than this are done sooner than processes start."""
 
@@ -88,24 +91,36 @@ class Workers(Generic[Item, Result]):
     """`work` over many items, with an item that kills its process answered by `on_death`."""
 
     def __init__(
-        self, work: Callable[[Item], Result], on_death: Callable[[Item], Result], *, jobs: int | None = None
+        self,
+        work: Callable[[Item], Result],
+        on_death: Callable[[Item], Result],
+        *,
+        jobs: int | None = None,
+        size: Callable[[Item], int] = lambda _: 1,
     ) -> None:
         self._work = work
         self._on_death = on_death
         self._jobs = jobs or default_jobs()
+        self._size = size
 
     def map(self, items: Sequence[Item]) -> Iterator[Result]:
         """Results in any order, as they come."""
         if self._jobs == 1 or len(items) < _WORTH_A_POOL:
-            yield from with_large_stack(lambda: work_through(self._work, items))
+            yield from self._here(items)
             return
         try:
             # What starts processes is slow to import, and small runs need none.
             from torchlint.engine.processes import Processes  # noqa: PLC0415
 
-            yield from Processes(self._work, self._on_death, self._jobs).map(items)
+            yield from Processes(self._work, self._on_death, self._jobs, self._size).map(items)
         except OSError:  # no processes to be had (a sandbox, a full system)
-            yield from with_large_stack(lambda: work_through(self._work, items))
+            yield from self._here(items)
+
+    def _here(self, items: Sequence[Item]) -> Iterator[Result]:
+        """In this process, a few at a time: whoever gets a result may need less of it."""
+        for start in range(0, len(items), _AT_ONCE):
+            some = items[start : start + _AT_ONCE]
+            yield from with_large_stack(functools.partial(work_through, self._work, some))
 
 
 def work_through(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:

@@ -24,13 +24,14 @@ def interface_of(text: str, tree: ast.Module) -> str:
     'import torch\ndef f(): 0\n\n\nA = f'
     """
     lines = text.split("\n")
+    may_bind = _BINDS_OUTSIDE.search(text) is not None
     for statement in _left_out(tree.body):
         above = [one.lineno for one in getattr(statement, "decorator_list", ())]
         start, end = min([statement.lineno, *above]) - 1, statement.end_lineno or statement.lineno
         whole = lines[start:end]
         if isinstance(statement, ast.Expr) and not _has_lines_of_its_own(statement, whole):
             continue
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and any(map(_BINDS_OUTSIDE.search, whole)):
+        if may_bind and not isinstance(statement, ast.Expr) and any(map(_BINDS_OUTSIDE.search, whole)):
             continue
         first = whole[statement.lineno - 1 - start]
         lines[start:end] = [""] * len(whole)

@@ -119,13 +119,14 @@ class ModuleIndex:
         self._own = facts = self._trees.take(path) or read()
         return facts
 
-    def put_back(self, facts: FileFacts) -> str:
-        """Done with a file for now: others will ask for its interface, which this gives."""
-        interface = self.interfaces[facts.path] = interface_of(facts.source.text, facts.tree)
-        self._own = None
+    def put_back(self, path: str) -> FileFacts | None:
+        """Done with a file that `own` gave: from now on others ask for it. None for one that could not be read."""
+        facts, self._own = self._own, None
+        if facts is None or facts.path != path:
+            return None  # a check before may have broken
         facts.forget()
         self._keep(facts)
-        return interface
+        return facts
 
     def _keep(self, facts: FileFacts) -> None:
         for old in self._trees.put(facts):
