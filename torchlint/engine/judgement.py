@@ -22,12 +22,10 @@ _OPEN = "open"
 
 def judge(draft: Draft, check: Check | None, project: Project) -> Diagnostic | None:
     """The diagnostic that a draft becomes in this project, or None where it does not hold."""
-    judged: Draft | None = draft
-    if draft.devices and not used_among(project.devices_for(draft.path), draft.devices):
+    judged = _for_releases(draft, project) if draft.torch else draft  # which asks no other file
+    if judged is None or (draft.devices and not used_among(project.devices_for(draft.path), draft.devices)):
         return None
-    if draft.torch:
-        judged = _for_releases(draft, project)
-    if judged is not None and check is not None and check.judge is not None:
+    if check is not None and check.judge is not None:
         judged = check.judge(judged, project)
     if judged is not None and draft.is_open:
         message = draft.message if draft.message.startswith(_OPEN) else _OPEN
