@@ -12,8 +12,7 @@ from torchlint.facts.call_edges import Edge, call_edges, group_edges, property_e
 from torchlint.facts.classes import base_classes
 from torchlint.facts.constants import value_of
 from torchlint.facts.data_loading.kept_generators import GIVEN_AS
-from torchlint.facts.data_loading.loaders import worker_loaders
-from torchlint.facts.data_loading.workers import functions_for_workers, loaders_made
+from torchlint.facts.data_loading.loaders import functions_for_workers, loaders_made, worker_loaders
 from torchlint.facts.differentiation import forward_symbols, loss_symbols
 from torchlint.facts.dynamic_imports import IMPORTING
 from torchlint.facts.entries import entries_of, is_test

@@ -10,8 +10,7 @@ import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Edge
-from torchlint.facts.data_loading.loaders import Loader
-from torchlint.facts.data_loading.workers import Workers
+from torchlint.facts.data_loading.loaders import Loader, Workers
 from torchlint.facts.differentiation import Passage
 from torchlint.facts.entries import Entry
 from torchlint.facts.environment import EnvironmentWrite

@@ -25,6 +25,13 @@ _FIELDS = frozenset({"dataclasses.field", "attr.field", "attrs.field", "pydantic
 _OF_OPTIONS = re.compile(r"arg|conf|cfg|opt|setting|param|flag", re.IGNORECASE)
 """In the name of a class whose fields are options."""
 _SWITCHED_ON = {"store_true": False, "store_false": True}
+_DECLARING = frozenset({"add_argument", "option", "set_defaults"})
+_DEFINING = "DEFINE_"
+SEED = re.compile(
+    r"(?:(?:random|rand|rng|global|manual|torch|np|numpy|data|train|training|base|master|init|initial|split|shuffle)_?)?seed"
+)
+KEPT = re.compile(r"deprecat|unused|not used|ignored|compat|legacy|no effect|obsolete|suppress", re.IGNORECASE)
+"""Said of an option that is known to do nothing."""
 
 
 class Option(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -33,10 +40,6 @@ class Option(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str
     shown: str
     default: tuple[Constant, ...]
-
-
-_DECLARING = frozenset({"add_argument", "option", "set_defaults"})
-_DEFINING = "DEFINE_"
 
 
 def option_defaults(facts: FileFacts, attribute: str) -> tuple[Constant, ...]:

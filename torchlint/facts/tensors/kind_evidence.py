@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.control.blocks import block_of, lines_of
-from torchlint.facts.data_loading.batches import gone_through_for
-from torchlint.facts.data_loading.workers import LOADER
+from torchlint.facts.data_loading.loaders import LOADER
+from torchlint.facts.definitions import step_back
+from torchlint.facts.ends import Definition, End
+from torchlint.facts.flow.values import EACH, Field
+from torchlint.facts.loops import gone_through
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, Variable
 from torchlint.facts.tensors.annotations import kind_of_annotation
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
 
 _ALSO_OF_MODULES = frozenset({"float", "half", "double", "bfloat16", "requires_grad_"})
 _TESTS = frozenset({"isinstance", "is_tensor", "hasattr", "type", "issubclass"})
+_VARIABLES = (BindingKind.PARAMETER, BindingKind.ASSIGN, BindingKind.PART, BindingKind.ELEMENT)
+_PICKED = Field("picked")
 
 
 def shows_tensor(call: ast.Call) -> bool:
@@ -70,9 +76,6 @@ def _may_be_tensor(facts: FileFacts, binding: Binding) -> bool:
         names = facts.names(binding.value.func, binding.scope).names
         return not any("::" in name or name.rpartition(".")[2][:1].isupper() for name in names)
     return True
-
-
-_VARIABLES = (BindingKind.PARAMETER, BindingKind.ASSIGN, BindingKind.PART, BindingKind.ELEMENT)
 
 
 def _uses(facts: FileFacts) -> dict[Variable | None, list[CallSite]]:
@@ -139,3 +142,21 @@ def _is_loader(facts: FileFacts, source: ast.expr, scope: int) -> bool:
     if facts.names(source, scope).only == f"{LOADER}()":
         return True
     return last_word(source).lower().endswith(("loader", "dataloader"))
+
+
+@memoized
+def gone_through_for(facts: FileFacts, value: ast.expr, scope: int) -> tuple[Definition | None, ...]:
+    """What loops go through that give a value, as they name it, with the part of it; None for what is no element."""
+    return _behind(facts, Definition(value, scope), 4)
+
+
+def _behind(facts: FileFacts, one: End, depth: int) -> tuple[Definition | None, ...]:
+    if not isinstance(one, Definition) or depth <= 0:
+        return (None,)
+    if one.parts[:1] == (EACH,):
+        found = gone_through(facts, one.node, one.scope, one.parts[1:]) if isinstance(one.node, ast.Call) else None
+        return (one,) if found is None else _behind(facts, Definition(found[0], one.scope, (EACH, *found[1])), depth)
+    if isinstance(one.node, ast.Subscript | ast.Attribute):
+        return _behind(facts, Definition(one.node.value, one.scope, (_PICKED, *one.parts)), depth)
+    steps = step_back(facts, one) if isinstance(one.node, ast.Name) else None
+    return tuple(dict.fromkeys(found for step in steps or (None,) for found in _behind(facts, step, depth - 1)))

@@ -18,7 +18,18 @@ from torchlint.facts.loops import loops_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
-from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
+from torchlint.facts.tensors.annotations import (
+    DISPLAYS,
+    INDEXED,
+    LITERALS,
+    Part,
+    agreed,
+    gives_one_tensor,
+    kind_of_annotation,
+    of_attribute,
+    of_function,
+    of_method,
+)
 from torchlint.facts.tensors.kind_evidence import (
     is_part_of_batch,
     is_used_as_tensor,
@@ -30,14 +41,6 @@ from torchlint.facts.tensors.kind_parts import (
     of_piece,
     of_result,
     of_target,
-)
-from torchlint.facts.tensors.kind_tables import (
-    DISPLAYS,
-    LITERALS,
-    gives_one_tensor,
-    of_attribute,
-    of_function,
-    of_method,
 )
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
 from torchlint.facts.tree import is_own, method_called

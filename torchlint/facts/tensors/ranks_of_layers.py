@@ -13,7 +13,7 @@ from torchlint.facts.flow.containment import call_with
 from torchlint.facts.flow.values import EACH
 from torchlint.facts.moves import moved
 from torchlint.facts.origins import Origin
-from torchlint.facts.tensors.kind_tables import is_layer
+from torchlint.facts.tensors.annotations import is_layer
 from torchlint.facts.values import Values, argument_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from torchlint.facts.words import says
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-
 _SEVERAL = re.compile(r"_?(?:\w+_)?optim(?:izer|iser)?s")
 """Names of what holds several."""
 _WAYS = (Through.CHANGES, Through.CHANGES | Through.CONTENTS)
