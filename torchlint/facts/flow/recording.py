@@ -23,7 +23,6 @@ _DESCRIBING = frozenset(
     }
 )
 _LOGGING = frozenset({"debug", "info", "warning", "warn", "error", "log", "add_text"})
-_WANDB_STATE = ("config", "run")
 _TEXT = (ast.keyword, ast.FormattedValue, ast.JoinedStr, ast.BinOp, ast.Dict, ast.Tuple, ast.List)
 
 
@@ -65,15 +64,8 @@ def _logs(call: ast.Call, name: str) -> bool:
 
 def _is_read_back(facts: FileFacts, init: ast.Call) -> bool:
     """Whether code may ask wandb for what it was given: a sweep answers with other values."""
-    return not isinstance(facts.index.parents[init], ast.Expr) or facts.cached(_asks_wandb)
-
-
-def _asks_wandb(facts: FileFacts) -> bool:
-    if any(target.module == "wandb" and target.name in _WANDB_STATE for target, _ in facts.symbols.imports):
-        return True
-    tree = facts.index
-    asked = (node for name in _WANDB_STATE for node in tree.attributes(name))
-    return any(name.startswith("wandb.") for node in asked for name in facts.names(node, tree.scope_of(node)).names)
+    is_kept = not isinstance(facts.index.parents[init], ast.Expr)
+    return is_kept or facts.source.mentions("wandb.config", "wandb.run", "from wandb import")
 
 
 def _formats(call: ast.Call) -> bool:

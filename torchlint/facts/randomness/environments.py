@@ -108,7 +108,9 @@ def makes_environment(facts: FileFacts, site: CallSite, names: Names) -> bool:
     if may_be_hidden(call, 1) or any(keyword.arg and _SEED.search(keyword.arg) for keyword in call.keywords):
         return False
     is_algorithm = names.names <= _TABLE.algorithms
-    wanted = argument_of(call, "env", 1) if is_algorithm else (argument_of(call, "id", 0) or _environment_id(call))
+    wanted = (
+        argument_of(call, "env", 1) if is_algorithm else (argument_of(call, "id", 0) or argument_of(call, "env_id", 0))
+    )
     if wanted is None or (is_algorithm and not isinstance(wanted, ast.Constant)):
         return False
     known = facts.value(wanted, site.scope)
@@ -116,10 +118,6 @@ def makes_environment(facts: FileFacts, site: CallSite, names: Names) -> bool:
         is_random = all(isinstance(one, str) and re.fullmatch(_TABLE.random, one) for one in known.constants)
         return is_random and not _is_steady(facts, site)
     return isinstance(wanted, ast.Name | ast.Attribute | ast.Subscript)
-
-
-def _environment_id(call: ast.Call) -> ast.expr | None:
-    return argument_of(call, "env_id", 0)
 
 
 def _is_steady(facts: FileFacts, site: CallSite) -> bool:
@@ -164,8 +162,6 @@ def _seeding(
         return None
     if names.of_project:
         return None  # the project's own: what it does is followed
-    if any(name.partition(".")[0] in _GYM for name in names.names):
-        return _by_gym(names)
     return EnvironmentPart.MAY_BE_SEEDED
 
 
@@ -176,12 +172,6 @@ def _by_seed_method(call: ast.Call, names: Names) -> EnvironmentPart | None:
         return None if "observation" in owner else EnvironmentPart.SPACE_SEEDED
     foreign = [name for name in names.names if "::" not in name and name.partition(".")[0] not in _GYM]
     return EnvironmentPart.MAY_BE_SEEDED if foreign else EnvironmentPart.SEEDED
-
-
-def _by_gym(names: Names) -> EnvironmentPart:
-    if any(".spaces." in name for name in names.names):
-        return EnvironmentPart.SPACE_SEEDED
-    return EnvironmentPart.MAY_BE_SEEDED if names.names & _TABLE.makers else EnvironmentPart.SEEDED
 
 
 def _is_reset_with_seed(facts: FileFacts, site: CallSite) -> bool:

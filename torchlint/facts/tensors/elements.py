@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 _DEPTH = 10
 _OF_BOOLS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Mult)
 """Of two bool tensors these make a bool tensor."""
-
-
 _KERNEL_INTEGERS = frozenset(
     f"triton.language.{name}" for name in ("histogram", "xor_sum", "program_id", "num_programs")
 )

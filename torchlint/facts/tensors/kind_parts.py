@@ -118,10 +118,6 @@ def _of_result_part(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part
         if layers and part == 0 and all(any(word in name for word in load_values().tensor_first) for name in layers):
             return Kind.TENSOR
     name = facts.names(function, scope).only
-    if name in ("einops.pack", "einops.unpack"):
-        is_tensor = bool(call.args) and (name == "einops.unpack" or part == 0)
-        given = of_piece(ask, facts, call.args[0], scope, "each", depth - 1) if is_tensor else Kind.UNKNOWN
-        return given if given is Kind.TENSOR else Kind.UNKNOWN
     if name in ("builtins.list", "builtins.tuple", "builtins.reversed") and call.args:
         return of_piece(ask, facts, call.args[0], scope, "each", depth - 1)
     return of_result(ask, facts, call, scope, part, depth)

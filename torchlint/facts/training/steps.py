@@ -139,7 +139,7 @@ def _scales_and_steps(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     return _SCALER in word.lower() and len(call.args) > 1 and is_optimizer(facts, call.args[1], scope)
 
 
-# -- training without an optimizer: the code itself moves weights against their gradients -------------------------------
+# -- training without an optimizer: the code itself moves weights against their gradients ------------------------------
 
 
 def steps_by_hand(facts: FileFacts) -> Iterator[tuple[ast.stmt, int, bool]]:
