@@ -1,4 +1,4 @@
-"""What loops and comprehensions make of an order: ids handed out one after another, lists filled."""
+"""What loops and comprehensions make of an order: ids handed out one after another, lists and mappings filled."""
 
 from __future__ import annotations
 
@@ -6,8 +6,21 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.definitions import seen_values
+from torchlint.facts.tree import last_word
+
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+KEYED = "keyed"
+"""The label of a mapping whose keys have the order."""
+VIEWS = frozenset({"keys", "values", "items"})
+MAKERS = frozenset({"builtins.dict", "builtins.dict.fromkeys", "collections.OrderedDict"})
+_EMPTY = MAKERS | {"collections.defaultdict", "collections.Counter"}
 
 
 def is_number(value: ast.expr) -> bool:
@@ -18,6 +31,15 @@ def numbers_values(display: ast.DictComp) -> bool:
     """`{name: i for i, name in enumerate(...)}`: the number is the value, or the key."""
     index = index_name(display.generators[0].target)
     return index is not None and index in (names_in(display.value) | names_in(display.key))
+
+
+def only_spells(facts: FileFacts, made: ast.expr) -> bool:
+    """Whether `number_of = dict(zip(words, range(9)))` serves `chr(number_of[word])` alone: any letter will do."""
+    assign = facts.index.parents[made]
+    target = assign.targets[0] if isinstance(assign, ast.Assign) else None
+    parents = facts.index.parents
+    spelled = [parents[parents[read]] for read in facts.index.reads_of(target)] if isinstance(target, ast.Name) else []
+    return bool(spelled) and all(isinstance(one, ast.Call) and last_word(one.func) == "chr" for one in spelled)
 
 
 def index_name(target: ast.expr) -> str | None:
@@ -35,17 +57,15 @@ def names_bound(loop: ast.For | ast.AsyncFor) -> set[str]:
     return {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
-def gets_ids(statement: ast.stmt, index: str | None, counters: set[str]) -> ast.expr | None:
-    """The mapping in `ids[name] = i`, `= i + 4`, `= len(ids)`, `= counter`, `ids.setdefault(name, len(ids))`."""
+def gets_ids(statement: ast.stmt, counted: set[str]) -> bool:
+    """`ids[name] = i`, where `i` counts, `= i + 4`, `= len(ids)`, `ids.setdefault(name, len(ids))`."""
     mapping, number = _keyed_number(statement)
     if mapping is None:
-        return None
+        return False
     summands = (
         [number.left, number.right] if isinstance(number, ast.BinOp) and isinstance(number.op, ast.Add) else [number]
     )
-    counted = {index, *counters} - {None}
-    is_id = any(one.id in counted if isinstance(one, ast.Name) else _is_length(one, mapping) for one in summands)
-    return mapping if is_id else None
+    return any(one.id in counted if isinstance(one, ast.Name) else _is_length(one, mapping) for one in summands)
 
 
 def _keyed_number(statement: ast.stmt) -> tuple[ast.expr | None, ast.expr | None]:
@@ -76,15 +96,6 @@ def filled(node: ast.stmt) -> tuple[ast.expr, ast.expr | None] | None:
         if call.func.attr in ("append", "extend") and len(call.args) == 1:  # type: ignore[attr-defined]
             return call.func.value, call.args[0]  # type: ignore[attr-defined]
     return None
-
-
-def extended(facts: FileFacts, statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
-    """The list in `rows += work(name)`, and what it gets."""
-    if not isinstance(statement, ast.AugAssign) or not isinstance(statement.op, ast.Add):
-        return None
-    bound = facts.bindings(statement.target, facts.index.scope_of(statement.target))
-    made = [one.value for one in bound if one.statement is not statement]
-    return (statement.target, statement.value) if made and all(isinstance(one, ast.List) for one in made) else None
 
 
 def statements_in(loop: ast.For | ast.AsyncFor | ast.While) -> Iterator[ast.stmt]:
@@ -168,3 +179,33 @@ def call_given(statement: ast.stmt, names: set[str]) -> ast.Call | None:
     if isinstance(call, ast.Call) and any(names_in(argument) & names for argument in call.args):
         return call
     return None
+
+
+def keyed(statement: ast.stmt) -> ast.expr | None:
+    """The mapping that a statement gives a new key: `kept[name] = x`, `kept[label].append(x)`, `kept[label] += 1`."""
+    target: ast.AST | None = None
+    if isinstance(statement, ast.Assign):
+        target = statement.targets[0]
+    elif isinstance(statement, ast.AugAssign):
+        target = statement.target
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        function = statement.value.func
+        target = function.value if isinstance(function, ast.Attribute) else None
+        if isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute) and target.func.attr == "setdefault":
+            return target.func.value  # `kept.setdefault(label, []).append(x)`
+    if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant | ast.Slice):
+        return target.value
+    return None
+
+
+def is_empty_mapping(facts: FileFacts, mapping: ast.expr) -> bool:
+    """Whether a mapping has no keys before: those it has stay where they are."""
+    made = seen_values(facts, mapping, facts.index.scope_of(mapping))
+    return bool(made) and all(_is_empty(facts, node, scope) for node, scope in made)
+
+
+def _is_empty(facts: FileFacts, made: ast.expr, scope: int) -> bool:
+    if isinstance(made, ast.Dict):
+        return not made.keys
+    is_filled = isinstance(made, ast.Call) and any(not isinstance(one, ast.Name | ast.Lambda) for one in made.args)
+    return isinstance(made, ast.Call) and not is_filled and facts.names(made.func, scope).only in _EMPTY

@@ -1,4 +1,4 @@
-"""Lists that are written for a training to read: `train.txt`, `manifest.json`, by the words of their names."""
+"""What is written of an order: lists by the words of their names, as `train.txt`, and the rows of arrays."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_orders
+from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Through
 from torchlint.facts.memoizing import memoized
@@ -14,13 +16,23 @@ from torchlint.facts.order.files import LINES, file_of
 from torchlint.facts.order.loops import names_in
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import method_called
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _NAMED = re.compile(r"(?:^|[^a-z])(?:train|val|valid|test|trainval|split|manifest|file_?list|metadata)(?:$|[^a-z])")
-
 _SPLIT = re.compile(r"train|val|valid|test|trainval")
+SPELLED = "spelled"
+"""The label of a text that has the order of the entries it says."""
+JOINED = "joined"
+"""The label of an array whose rows have the order."""
+_WRITING = frozenset({"numpy.save", "numpy.savez", "numpy.savez_compressed", "torch.save"})
+NUMBERING = frozenset({"numpy.savez", "numpy.savez_compressed"})
+"""They keep what is spread over them as `arr_0`, `arr_1`."""
+_PREPARING = re.compile(r"(?<![a-z])data(?:sets?)?(?![a-z])|pre_?process|prepare")
+"""Words of files that make the data for others."""
 
 
 def is_listed(facts: FileFacts, call: ast.Call) -> bool:
@@ -87,3 +99,17 @@ def _is_split(facts: FileFacts, name: ast.expr, scope: int) -> bool:
         for text in facts.value(end.node, end.scope).constants
     )
     return any(isinstance(text, str) and _SPLIT.fullmatch(text) for text in found)
+
+
+def spells(facts: FileFacts, call: ast.Call) -> bool:
+    """Whether a call makes a text of the entries it is given."""
+    scope = facts.index.inner_scope_of(call)
+    if method_called(call) == "join":
+        return kind_of(facts, call.func.value, scope) is Kind.TEXT  # type: ignore[attr-defined]
+    return facts.names(call.func, scope).only in load_orders().spelling
+
+
+def is_data(facts: FileFacts, call: ast.Call) -> bool:
+    """Whether a call writes an array that is data by the path of the file that writes it."""
+    name = facts.names(call.func, facts.index.scope_of(call)).only
+    return name in _WRITING and _PREPARING.search(facts.path.lower()) is not None

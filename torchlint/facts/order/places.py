@@ -1,4 +1,4 @@
-"""Loops that send an entry one way or the other by its place among the others: the first ones to one side."""
+"""Entries by their place in an order: which one a subscript takes, and which way a loop sends it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,89 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.catalogue.load import load_orders
 from torchlint.facts.control.blocks import loops_around
-from torchlint.facts.order.loops import filled
-from torchlint.facts.tree import is_method_call, last_word, words_in
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition
+from torchlint.facts.order.loops import filled, names_in
+from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tree import is_method_call, is_own, last_word, words_in
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
+_DEPTH = 3
 _IS_THERE = frozenset({"exists", "isdir", "isfile", "is_dir", "is_file"})
 """Functions and methods that say whether a path is there."""
 
 
-def splits(statement: ast.stmt, loop: ast.For | ast.AsyncFor, numbers: set[str | None]) -> bool:
+def is_picked(facts: FileFacts, index: ast.expr, depth: int = _DEPTH) -> bool:
+    """`files[random.randint(0, 9)]`, `files[torch.randperm(len(files))[:100]]`, `[files[i] for i in places]`."""
+    if isinstance(index, ast.Subscript):
+        return depth > 0 and is_picked(facts, index.value, depth - 1)
+    ends = definitions_of(facts, index, facts.index.inner_scope_of(index))
+    made = [(end.node, end.scope) for end in ends if isinstance(end, Definition)]
+    parts = (node for node, _ in made if isinstance(node, ast.Subscript) and node is not index)
+    is_drawn = any(
+        facts.names(node, scope).names & load_orders().picked or _is_from_shuffled(facts, node, scope)
+        for node, scope in made
+    )
+    return is_drawn or (depth > 0 and any(is_picked(facts, part, depth - 1) for part in parts))
+
+
+def _is_from_shuffled(facts: FileFacts, node: ast.expr, scope: int) -> bool:
+    """`places.pop()`, where the same function shuffles them: `random.shuffle(places)`."""
+    if not is_method_call(node, "pop"):
+        return False
+    places = ast.unparse(node.func.value)
+    calls = (site.node for site in facts.calls_in(facts.function_of(scope)))
+    return any(last_word(one.func) == "shuffle" and list(map(ast.unparse, one.args[:1])) == [places] for one in calls)
+
+
+def goes_on(facts: FileFacts, bounds: ast.expr | None, depth: int = _DEPTH) -> bool:
+    """`files[start : start + size]` in a loop over the starts: no entry is left out."""
+    scope = 0 if bounds is None else facts.index.inner_scope_of(bounds)
+    for name in names_in(bounds) if bounds is not None and depth else ():
+        owner = facts.resolver.owner(name, scope)
+        for one in owner.bindings[name] if owner is not None else ():
+            is_made = one.kind is BindingKind.ASSIGN
+            if one.kind is BindingKind.ELEMENT or (is_made and goes_on(facts, one.value, depth - 1)):
+                return True
+    return False
+
+
+def in_item(facts: FileFacts, node: ast.expr) -> bool:
+    """Whether code stands in `__getitem__`."""
+    function = facts.function_of(facts.index.scope_of(node))
+    return function is not None and facts.symbols.scopes[function].name == "__getitem__"
+
+
+def is_item(facts: FileFacts, above: ast.Subscript) -> bool:
+    """`self.files[index]` in `__getitem__`."""
+    return in_item(facts, above) and is_own(above.value) and not isinstance(above.slice, ast.Constant)
+
+
+def is_place(facts: FileFacts, index: ast.expr) -> bool:
+    """`files[self.rank]`, `files[place]`, `files[step % len(files)]`: a place that is said, given, or goes round."""
+    scope = facts.index.inner_scope_of(index)
+    is_said = isinstance(index, ast.Attribute) and says(index.attr, "place")
+    if is_said or facts.parameter_named(index, facts.index.scope_of(index)) is not None:
+        return True
+    ends = definitions_of(facts, index, scope)
+    made = [end.node for end in ends if isinstance(end, Definition) and isinstance(end.node, ast.BinOp)]
+    rests = [number.right for number in made if isinstance(number.op, ast.Mod)]
+    return any(isinstance(rest, ast.Call) and last_word(rest.func) == "len" for rest in rests)
+
+
+def is_whole(sliced: ast.Subscript) -> bool:
+    """`files[:]`, `files[::-1]`."""
+    bounds = sliced.slice
+    is_all = isinstance(bounds, ast.Slice) and bounds.lower is None and bounds.upper is None
+    return is_all and (bounds.step is None or ast.unparse(bounds.step) == "-1")  # type: ignore[attr-defined]
+
+
+def splits(statement: ast.stmt, loop: ast.For | ast.AsyncFor, numbers: set[str]) -> bool:
     """Whether a test decides by what came before where an entry goes; `numbers` count the rounds."""
     if not isinstance(statement, ast.If):
         addition = filled(statement)  # `(test if i % 10 == 0 else train).append(path)`
@@ -43,7 +113,7 @@ def _makes_folder(call: ast.Call) -> bool:
     return last_word(call.func) in ("mkdir", "makedirs")
 
 
-def _asks_how_many(test: ast.expr, numbers: set[str | None]) -> bool:
+def _asks_how_many(test: ast.expr, numbers: set[str]) -> bool:
     """`i < 100`, `i % 10 == 0`, `i in held_out`, `len(train) < 100`, `counts[kind] < 5`."""
     asked = test.left if isinstance(test, ast.Compare) else test
     counted = asked.left if isinstance(asked, ast.BinOp) else asked
@@ -100,13 +170,3 @@ def is_sent_by_place(facts: FileFacts, entry: ast.Subscript) -> bool:
         isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In) and getattr(test.left, "id", None) == index
         for test in tests
     )
-
-
-def puts_aside(statement: ast.Assign) -> bool:
-    """`held_out, *others = names`: both parts are kept."""
-    (target, *more) = statement.targets
-    if more or not isinstance(target, ast.Tuple | ast.List):
-        return False
-    names = [one.value if isinstance(one, ast.Starred) else one for one in target.elts]
-    are_kept = len(names) > 1 and not any(isinstance(one, ast.Name) and one.id.startswith("_") for one in names)
-    return are_kept and any(isinstance(one, ast.Starred) for one in target.elts)
