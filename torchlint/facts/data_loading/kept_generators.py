@@ -179,7 +179,7 @@ def _is_reseeded(facts: FileFacts, generator: ast.expr) -> bool:
     name = last_word(generator)
     for site in facts.symbols.calls:
         call = site.node
-        is_seeding = is_method_call(call, *_RESEEDING) and _holder(call.func.value) == name
+        is_seeding = is_method_call(call, *_RESEEDING) and last_word(call.func.value) == name
         if is_seeding and facts.function_name(site.scope) not in _MAKING | {""}:
             return True
         if isinstance(call.func, ast.Name) and call.func.id == "setattr":
@@ -187,17 +187,6 @@ def _is_reseeded(facts: FileFacts, generator: ast.expr) -> bool:
     return any(_replaces(assignment.target, name) for assignment in facts.symbols.assignments)
 
 
-def _holder(expression: ast.expr) -> str:
-    """`rng` of `self.rng` and of `self.rng.bit_generator`."""
-    while isinstance(expression, ast.Attribute) and expression.attr in ("bit_generator", "_bit_generator"):
-        expression = expression.value
-    return last_word(expression)
-
-
 def _replaces(target: ast.Attribute | ast.Subscript, name: str) -> bool:
-    """`info.dataset.rng = ...`, `self.rng.bit_generator.state = ...`."""
-    if not isinstance(target, ast.Attribute):
-        return False
-    if target.attr == "state":
-        return _holder(target.value) == name
-    return target.attr == name and not is_self(target.value)
+    """`info.dataset.rng = ...`."""
+    return isinstance(target, ast.Attribute) and target.attr == name and not is_self(target.value)

@@ -6,7 +6,6 @@ Whether any code reads one entry, or may do so unseen.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -44,7 +43,6 @@ _HARMLESS = frozenset(
         *("omegaconf.open_dict", "omegaconf.read_write", "builtins.setattr", "builtins.delattr"),
     }
 )
-_BY_NAME = frozenset({"builtins.getattr", f"{_OMEGACONF}select"})
 _BELOW = "\n"
 """Between the keys in a label."""
 _ENTRY_METHODS = frozenset({"get", "pop", "setdefault"})
@@ -108,9 +106,8 @@ class SettingsAnalysis(Containment):
         section = tuple(value.label.split(_BELOW)) if value.label else ()
         name = key.value if isinstance(key, ast.Constant) else None
         if not isinstance(name, str) or name.startswith("_"):
-            is_other = isinstance(key, ast.JoinedStr) and not _may_be(key, self._entry[len(section)])
-            return [] if is_other or is_recorded(self.facts, node) else [lost(node)]
-        keys = (*section, *(name.split(".") if _is_selected(node) else (name,)))
+            return [] if is_recorded(self.facts, node) else [lost(node)]
+        keys = (*section, name)
         if section == self._entry[:-1] and not is_recorded(self.facts, node):
             self.is_section_used = True
         if keys == self._entry[: len(keys)]:
@@ -127,21 +124,9 @@ class SettingsAnalysis(Containment):
         is_first = call.args[:1] == [value.node]
         if is_first and name in _HARMLESS:
             return []
-        if is_first and name in _BY_NAME and len(call.args) > 1:
+        if is_first and name == "builtins.getattr" and len(call.args) > 1:
             return self._read(value, call, call.args[1])
         return self.passes(value)
-
-
-def _is_selected(read: ast.expr) -> bool:
-    """`OmegaConf.select(cfg, "optim.lr")`."""
-    function = read.func if isinstance(read, ast.Call) else None
-    return isinstance(function, ast.Attribute) and function.attr == "select"
-
-
-def _may_be(text: ast.JoinedStr, key: str) -> bool:
-    """Whether `f"{split}_files"` may be a key."""
-    parts = [re.escape(str(one.value)) if isinstance(one, ast.Constant) else ".*" for one in text.values]
-    return re.fullmatch("".join(parts), key) is not None
 
 
 class OptionsAnalysis(SettingsAnalysis):

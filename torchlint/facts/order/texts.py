@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -24,23 +23,20 @@ ADDRESSED = frozenset({"parameters", "modules", "children"})
 """Methods of a module that yield objects hashed by their address."""
 _TEXTS = frozenset({"split", "rsplit", "splitlines", "partition", "rpartition", "readlines", "read_text"}) | ADDRESSED
 """Methods that give text, or such objects."""
-_ROWS = frozenset({"csv.reader", "csv.DictReader"})
-"""What goes through rows, each of several texts."""
-_LISTINGS = _ROWS | {
-    "os.listdir",
-    "glob.glob",
-    "glob.iglob",
-    "builtins.open",
-    "io.open",
-    "re.findall",
-    "re.split",
-    "string.ascii_letters",
-}
-_READERS = frozenset({"numpy.genfromtxt", "numpy.loadtxt"})
-_TEXT_TYPES = frozenset({"builtins.str", "builtins.bytes", "numpy.str_", "numpy.bytes_"})
-_TEXT_CODE = re.compile(r"[<>=|]?[US]\d*|str|bytes")
-"""How NumPy writes types of text."""
-_OBJECT_TYPES = frozenset({"builtins.object", "numpy.object_"})
+_LISTINGS = frozenset(
+    {
+        "csv.reader",
+        "csv.DictReader",
+        "os.listdir",
+        "glob.glob",
+        "glob.iglob",
+        "builtins.open",
+        "io.open",
+        "re.findall",
+        "re.split",
+        "string.ascii_letters",
+    }
+)
 _OF_STRINGS = frozenset(
     {"strip", "lstrip", "rstrip", "lower", "upper", "title", "casefold", "capitalize", "removesuffix", "group"}
 )
@@ -54,7 +50,6 @@ _SAME_METHODS = frozenset({"keys", "copy", "tolist", "flatten", "ravel", "squeez
 _ADDING = frozenset({"add", "append", "update", "extend"})
 _ROOT = Item(0)
 """The folder in what `os.walk` gives."""
-_PAIR = 2
 _DEPTH = 4
 
 
@@ -120,8 +115,7 @@ def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = _DEPTH
     row = element.value if isinstance(element, ast.Subscript) else element
     held = [end for end in definitions_of(facts, row, scope) if isinstance(end, Definition) and end.parts]
     return any(
-        _gives_rows(facts, end)
-        or _is_walk(facts, end, len(end.parts) == 3 or end.parts[1:] == (_ROOT,))
+        _is_walk(facts, end, len(end.parts) == 3 or end.parts[1:] == (_ROOT,))
         or (row is element and end.parts == (EACH,) and holds_text(facts, end.node, end.scope, depth - 1))
         for end in held
     )
@@ -130,8 +124,6 @@ def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = _DEPTH
 def _picks_text(facts: FileFacts, element: ast.Subscript, scope: int, depth: int) -> bool:
     """Whether an entry of a list of text, or of a mapping that has text under its keys, is read."""
     ends = definitions_of(facts, element.value, scope, Through.PARAMETERS)
-    if any(isinstance(end, Parameter) and _maps_to_text(facts, end) for end in ends):
-        return True
     are_lists = any(isinstance(end, Parameter) and _annotated(facts, end) for end in ends) or any(
         isinstance(end, Definition) and not end.parts and isinstance(end.node, ast.List | ast.ListComp | ast.Call)
         for end in ends
@@ -140,24 +132,10 @@ def _picks_text(facts: FileFacts, element: ast.Subscript, scope: int, depth: int
     return are_lists and is_place and holds_text(facts, element.value, scope, depth - 1)
 
 
-def _maps_to_text(facts: FileFacts, parameter: Parameter) -> bool:
-    """`row: dict[str, str]`."""
-    bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
-    held = ((one.annotation.slice, one.scope) for one in bindings if isinstance(one.annotation, ast.Subscript))
-    pairs = ((one, scope) for one, scope in held if isinstance(one, ast.Tuple) and len(one.elts) == _PAIR)
-    mapped = ((one.elts, scope) for one, scope in pairs)
-    return any(facts.names(value, scope).only == "builtins.str" for (_, value), scope in mapped)
-
-
 def _gives_text(facts: FileFacts, method: str, call: ast.Call, scope: int) -> bool:
     """`name.lower()`, `found.group(1)`, `name.replace("-", "")`."""
     replaces = method == "replace" and len(call.args) == 2
     return method in _OF_STRINGS or (replaces and kind_of(facts, call.args[0], scope) is Kind.TEXT)
-
-
-def _gives_rows(facts: FileFacts, held: Definition) -> bool:
-    """Whether that is the reader whose rows a loop goes through."""
-    return isinstance(held.node, ast.Call) and facts.names(held.node.func, held.scope).only in _ROWS
 
 
 def _is_walk(facts: FileFacts, held: Definition, is_wanted: bool) -> bool:  # noqa: FBT001 - asked first: it is cheap
@@ -169,35 +147,17 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool |
     name = facts.names(call.func, scope).only
     if name in _LISTINGS:
         return True
-    if name in _READERS:
-        return _is_text_type(facts, argument_of(call, "dtype", 1), scope, of_objects=True)
     if name in _SAME and call.args:
-        return _of_same(facts, call.args[0], argument_of(call, "dtype", 1), scope, depth)
+        is_as_it_was = argument_of(call, "dtype", 1) is None
+        return (is_as_it_was and holds_text(facts, call.args[0], scope, depth - 1)) or None
     if not isinstance(call.func, ast.Attribute):
         return None
     if call.func.attr in _TEXTS:
         return True
     if call.func.attr == "astype":
-        return _of_same(facts, call.func.value, argument_of(call, "dtype", 0), scope, depth)
+        return None
     is_same = call.func.attr in _SAME_METHODS and holds_text(facts, call.func.value, scope, depth - 1)
     return is_same or speaks_of_text(call.func.value) or None
-
-
-def _of_same(facts: FileFacts, given: ast.expr, kind: ast.expr | None, scope: int, depth: int) -> bool | None:
-    """The same of an array of other entries, which are as they were or of the type that is asked for."""
-    if kind is None or facts.names(kind, scope).only in _OBJECT_TYPES:
-        return holds_text(facts, given, scope, depth - 1) or None
-    return _is_text_type(facts, kind, scope)
-
-
-def _is_text_type(facts: FileFacts, kind: ast.expr | None, scope: int, *, of_objects: bool = False) -> bool:
-    """Whether a type of NumPy's elements is one of text: `str`, `"U20"`, `np.dtype(str)`; of what is read, `object`."""
-    if isinstance(kind, ast.Call) and kind.args and facts.names(kind.func, scope).only == "numpy.dtype":
-        return _is_text_type(facts, kind.args[0], scope, of_objects=of_objects)
-    if isinstance(kind, ast.Constant) and isinstance(kind.value, str):
-        return _TEXT_CODE.fullmatch(kind.value) is not None
-    types = _TEXT_TYPES | _OBJECT_TYPES if of_objects else _TEXT_TYPES
-    return kind is not None and facts.names(kind, scope).only in types
 
 
 def _annotated(facts: FileFacts, parameter: Parameter) -> bool | None:

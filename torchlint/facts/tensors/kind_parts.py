@@ -10,7 +10,6 @@ from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, class_bindings
-from torchlint.facts.data_loading.loaders import LOADER
 from torchlint.facts.flow.values import Item
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.loops import gone_through, place_in
@@ -18,20 +17,14 @@ from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
-from torchlint.facts.tensors.operands import made_by
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
 from torchlint.facts.tree import is_literal_none, is_method_call
-from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
     Ask = Callable[[FileFacts, ast.expr | None, int, int], Kind]
     """`kind_of`, which asks in turn what stands here."""
-
-_BEFORE_COLLATE = 6
-"""Parameters of a loader before `collate_fn`."""
-_OF_TENSORS = "torch.utils.data.TensorDataset"
 
 
 def of_target(
@@ -48,8 +41,6 @@ def of_target(
             return Kind.NUMBER
         if is_method_call(source, "items") and not source.args:
             return of_piece(ask, facts, source.func.value, scope, "any", depth) if place == (Item(1),) else Kind.UNKNOWN
-    if len(place) == 1 and gives_tensors(facts, source, scope):
-        return Kind.TENSOR
     return Kind.TENSOR if _of_element(ask, facts, source, scope, depth) is Kind.TENSOR else Kind.UNKNOWN
 
 
@@ -102,9 +93,6 @@ def _of_bound_piece(ask: Ask, facts: FileFacts, binding: Binding, part: Part, de
         return kind_of_annotation(facts, binding.annotation, binding.scope, part)
     if binding.kind is BindingKind.ASSIGN and binding.value is not None and not isinstance(binding.value, ast.List):
         return of_piece(ask, facts, binding.value, binding.scope, part, depth - 1)
-    loop = binding.statement
-    if binding.kind is BindingKind.ELEMENT and isinstance(loop, ast.For) and isinstance(loop.target, ast.Name):
-        return Kind.TENSOR if gives_tensors(facts, loop.iter, binding.scope) else Kind.UNKNOWN
     return Kind.UNKNOWN  # a list that is written out grows and changes
 
 
@@ -147,16 +135,3 @@ def _returned(facts: FileFacts, ask: Ask, function: int, part: Part, depth: int)
 
 def is_unset(binding: Binding) -> bool:
     return binding.kind is BindingKind.ASSIGN and is_literal_none(binding.value)
-
-
-def gives_tensors(facts: FileFacts, source: ast.expr, scope: int) -> bool:
-    """Whether a loop over `source` gets tensors each time: it loads a `TensorDataset`, and collates as usual."""
-    made, scope = made_by(facts, source, scope)
-    name = None if made is None else facts.names(made.func, scope).only
-    if made is not None and name == LOADER:
-        if len(made.args) > _BEFORE_COLLATE or any(keyword.arg in (None, "collate_fn") for keyword in made.keywords):
-            return False
-        dataset = argument_of(made, "dataset", 0)
-        made, scope = made_by(facts, dataset, scope)
-        name = None if made is None else facts.names(made.func, scope).only
-    return name == _OF_TENSORS

@@ -43,7 +43,7 @@ from torchlint.facts.tensors.kind_parts import (
     of_target,
 )
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
-from torchlint.facts.tree import is_own, method_called
+from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -209,11 +209,8 @@ def _of_comparison(facts: FileFacts, expression: ast.Compare, scope: int, depth:
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
     name = facts.names(call.func, scope).only
-    is_like_first = name in load_values().like_first
-    if (is_like_first or _gathers(call)) and call.args:
-        same = _of_reshaped(facts, call.args[0], scope, depth)
-        if same is Kind.TENSOR or is_like_first:
-            return same
+    if name in load_values().like_first and call.args:
+        return _of_reshaped(facts, call.args[0], scope, depth)
     known = Kind.UNKNOWN if name is None else _of_function(facts, name)
     if known is Kind.UNKNOWN:
         known = of_result(kind_of, facts, call, scope, "whole", depth)
@@ -232,12 +229,6 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
         if shows_tensor(call) or (moves and is_part_of_batch(facts, call.func.value, scope)):
             return Kind.TENSOR
     return of_method(call.func.attr, receiver)
-
-
-def _gathers(call: ast.Call) -> bool:
-    """`accelerator.gather(loss)`: what every process has, of the same kind; a tensor's own `gather` takes more."""
-    is_named = method_called(call) in ("gather", "gather_for_metrics")
-    return is_named and len(call.args) == 1 and not call.keywords
 
 
 def _of_reshaped(facts: FileFacts, given: ast.expr, scope: int, depth: int) -> Kind:

@@ -18,7 +18,6 @@ from torchlint.facts.origins import beyond
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
-from torchlint.facts.tensors.ranks_of_arrays import TAKING_ARRAYS, array_behind, rank_of_array
 from torchlint.facts.tensors.ranks_of_layers import (
     Dimensions,
     are_maps_by_key,
@@ -192,16 +191,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Dimens
         given = dimensions_of(facts, call.args[0], scope, depth - 1) if call.args else UNKNOWN
         return _all_of(through_layers(facts, [layer], given) for layer in layers)
     name = called_name(facts, call, scope)
-    if name is not None:
-        return _of_named(facts, call, name, scope, depth)
-    rank = rank_of_array(facts, call, scope)
-    same = array_behind(facts, call, scope) if rank is None else None
-    return frozenset({rank}) if rank is not None else _of_held(facts, same, scope, depth)
-
-
-def _of_held(facts: FileFacts, held: ast.expr | None, scope: int, depth: int) -> Dimensions:
-    """What is made of a list that is written out, or of an array."""
-    return UNKNOWN if held is None else _depth_of_display(held) or dimensions_of(facts, held, scope, depth - 1)
+    return UNKNOWN if name is None else _of_named(facts, call, name, scope, depth)
 
 
 def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Dimensions:
@@ -214,8 +204,6 @@ def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
         return frozenset({len(sizes.elts)}) if isinstance(sizes, ast.Tuple | ast.List) else UNKNOWN
     if called.shape == "given" or name == "permute":
         return _of_sizes(facts, call, name, scope, depth)
-    if name in TAKING_ARRAYS and call.args:
-        return _of_held(facts, call.args[0], scope, depth)
     inner = operand(facts, call, scope)
     ranks = dimensions_of(facts, inner, scope, depth - 1)
     taken = _taken_by(facts, call, scope)
@@ -278,11 +266,3 @@ def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
     if len(sizes) > 1 or isinstance(first, ast.UnaryOp) or _is_number(facts, first, scope):
         return frozenset({len(sizes)})
     return dimensions_of(facts, whose_shape(first), scope, depth - 1)  # any other one name may hold a whole shape
-
-
-def _depth_of_display(display: ast.expr) -> Dimensions:
-    depth = 0
-    while isinstance(display, ast.List | ast.Tuple) and display.elts:
-        depth += 1
-        display = display.elts[0]
-    return frozenset({depth}) if isinstance(display, ast.Constant | ast.UnaryOp) and depth else UNKNOWN

@@ -32,16 +32,7 @@ def _is_one(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     if _SEVERAL.fullmatch(last_word(holder)):  # `self.optimizers[i]`, `optims.generator`
         return True
     is_made = any(is_optimizer_class(name.removesuffix("()")) for name in facts.names(expression, scope).names)
-    return is_made or says(last_word(expression), "optimizer") or _is_picked(facts, expression, scope)
-
-
-def _is_picked(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    """`getattr(torch.optim, name)(...)`."""
-    picked = expression.func if isinstance(expression, ast.Call) else None
-    if not isinstance(picked, ast.Call) or not picked.args:
-        return False
-    is_by_name = facts.names(picked.func, scope).only == "builtins.getattr"
-    return is_by_name and facts.names(picked.args[0], scope).only == "torch.optim"
+    return is_made or says(last_word(expression), "optimizer")
 
 
 def holds_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
