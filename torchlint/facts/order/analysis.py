@@ -19,7 +19,17 @@ from torchlint.facts.definitions import seen_values
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import EACH, Exit, Item, Kept, Move, Value, Written
-from torchlint.facts.order.files import sorts_keys, written_to
+from torchlint.facts.order.files import (
+    JOINED,
+    NUMBERING,
+    SPELLED,
+    is_data,
+    is_listed,
+    is_of_entry,
+    sorts_keys,
+    spells,
+    written_to,
+)
 from torchlint.facts.order.loops import (
     KEYED,
     MAKERS,
@@ -46,12 +56,13 @@ from torchlint.facts.order.places import (
     is_picked,
     is_place,
     is_sent_by_place,
+    is_shown,
+    is_sorted_in_place,
     is_whole,
+    leaves_ties,
     splits,
 )
-from torchlint.facts.order.reads import is_shown, is_sorted_in_place, leaves_ties
 from torchlint.facts.order.words import DATA, DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT
-from torchlint.facts.order.written import JOINED, NUMBERING, SPELLED, is_data, is_listed, is_of_entry, spells
 from torchlint.facts.tree import last_word
 from torchlint.facts.words import says
 

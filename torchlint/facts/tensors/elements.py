@@ -1,17 +1,27 @@
-"""The element type of tensors, as far as their own file shows. None is an honest answer."""
+"""The element type of tensors and their layout, as far as their own file shows. None is an honest answer."""
 
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import definitions_of
+from torchlint.facts.definitions import definitions_of, every
 from torchlint.facts.ends import End, Parameter
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tensors.methods import element_of_type, operation_named
-from torchlint.facts.tensors.operands import FUNCTIONS, Part, called_name, operand, part_of_result, picked_result
+from torchlint.facts.tensors.methods import (
+    FUNCTIONS,
+    Part,
+    called_name,
+    element_of_type,
+    method_named,
+    operand,
+    operation_named,
+    part_of_result,
+    picked_result,
+)
 from torchlint.facts.tree import last_word, method_called
 
 if TYPE_CHECKING:
@@ -23,6 +33,8 @@ _OF_BOOLS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Mult)
 _KERNEL_INTEGERS = frozenset(
     f"triton.language.{name}" for name in ("histogram", "xor_sum", "program_id", "num_programs")
 )
+_SPARSE_GRAPHS = frozenset(f"torch_geometric.utils.to_torch_{layout}_tensor" for layout in ("coo", "csr", "csc"))
+_OF_SPARSE = frozenset({"coalesce", "t", "transpose"})
 
 
 @memoized
@@ -192,3 +204,37 @@ def _of_attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth
     if expression.attr in ("T", "mT", "data", "grad"):
         return element_of(facts, expression.value, scope, depth - 1)
     return "integer" if expression.attr == "indices" else None
+
+
+@memoized
+def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> bool:
+    """Whether a tensor evidently has a sparse layout: made so, or turned into one."""
+    is_possible = depth > 0 and facts.cached(makes_sparse)
+    return is_possible and every(facts, expression, scope, partial(_is_made_sparse, facts, depth))
+
+
+def _is_made_sparse(facts: FileFacts, depth: int, call: ast.expr, scope: int) -> bool:
+    if not isinstance(call, ast.Call):
+        return False
+    name = called_name(facts, call, scope)
+    if facts.names(call.func, scope).only in _SPARSE_GRAPHS:
+        return True
+    if name is not None and _may_make_sparse(facts, call, scope):
+        return True
+    keeps = method_named(name).copies or name in _OF_SPARSE
+    return keeps and is_sparse(facts, operand(facts, call, scope), scope, depth - 1)
+
+
+def makes_sparse(facts: FileFacts) -> bool:
+    """Whether the file makes a sparse tensor anywhere: where none is made, nothing evidently is one."""
+    return any(_may_make_sparse(facts, site.node, site.scope) for site in facts.symbols.calls)
+
+
+def _may_make_sparse(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """By the last part of its name; the call of a tensor's method, or of a function of torch, makes one for sure."""
+    if isinstance(call.func, ast.Attribute):
+        name = call.func.attr
+    else:
+        name = (facts.names(call.func, scope).only or "").rpartition(".")[2]
+    is_made = name.startswith(("sparse_", "to_torch_")) and name.endswith("_tensor")
+    return is_made or name.startswith("to_sparse")

@@ -15,9 +15,17 @@ from torchlint.facts.ends import Definition, End, Parameter, Through
 from torchlint.facts.flow.values import CALLED
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.origins import beyond
+from torchlint.facts.scopes import Variable
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tensors.methods import method_named, operation_named
-from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
+from torchlint.facts.tensors.methods import (
+    Part,
+    called_name,
+    method_named,
+    operand,
+    operation_named,
+    part_of_result,
+    picked_result,
+)
 from torchlint.facts.tensors.ranks_of_layers import (
     Dimensions,
     are_maps_by_key,
@@ -25,7 +33,6 @@ from torchlint.facts.tensors.ranks_of_layers import (
     layers_called,
     through_layers,
 )
-from torchlint.facts.tensors.unpacked_shapes import unpacked_rank, whose_shape
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
 
@@ -266,3 +273,32 @@ def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
     if len(sizes) > 1 or isinstance(first, ast.UnaryOp) or _is_number(facts, first, scope):
         return frozenset({len(sizes)})
     return dimensions_of(facts, whose_shape(first), scope, depth - 1)  # any other one name may hold a whole shape
+
+
+def unpacked_rank(facts: FileFacts, name: ast.Name, scope: int) -> frozenset[int]:
+    """`b, c, h, w = x.shape` says that `x` has four dimensions, where `x` is bound once."""
+    is_bound_once = len(facts.bindings(name, scope)) == 1
+    found = facts.cached(_shape_unpackings).get(facts.variable(name, scope)) if is_bound_once else None
+    return frozenset() if found is None else frozenset({found})
+
+
+def _shape_unpackings(facts: FileFacts) -> dict[Variable | None, int]:
+    found: dict[Variable | None, int] = {}
+    for site in facts.symbols.assign_sites:
+        node = site.node
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Tuple):
+            continue
+        target = node.targets[0]
+        tensor = whose_shape(node.value)
+        if not isinstance(tensor, ast.Name) or any(isinstance(element, ast.Starred) for element in target.elts):
+            continue
+        found[facts.variable(tensor, site.scope)] = len(target.elts)
+    return found
+
+
+def whose_shape(value: ast.expr) -> ast.expr | None:
+    """`x` for `x.shape` and `x.size()`."""
+    if is_method_call(value):
+        is_whole = value.func.attr == "size" and not value.args and not value.keywords
+        return value.func.value if is_whole else None
+    return value.value if isinstance(value, ast.Attribute) and value.attr == "shape" else None
