@@ -11,15 +11,8 @@ from torchlint.facts.definitions import step_back
 from torchlint.facts.ends import Definition, End
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of, is_named_mask
-from torchlint.facts.tensors.methods import (
-    Part,
-    called_name,
-    method_named,
-    operand,
-    operation_named,
-    part_of_result,
-    picked_result,
-)
+from torchlint.facts.tensors.methods import method_named, operation_named
+from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

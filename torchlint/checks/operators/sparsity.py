@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import every
 from torchlint.facts.ends import Through
-from torchlint.facts.tensors.methods import called_name, method_named, operand
+from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tensors.operands import called_name, operand
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:

@@ -11,17 +11,8 @@ from torchlint.facts.ends import End, Parameter
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tensors.methods import (
-    FUNCTIONS,
-    Part,
-    called_name,
-    element_of_type,
-    method_named,
-    operand,
-    operation_named,
-    part_of_result,
-    picked_result,
-)
+from torchlint.facts.tensors.methods import element_of_type, method_named, operation_named
+from torchlint.facts.tensors.operands import FUNCTIONS, Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tree import last_word, method_called
 
 if TYPE_CHECKING:

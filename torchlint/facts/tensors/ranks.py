@@ -17,15 +17,8 @@ from torchlint.facts.memoizing import memoized
 from torchlint.facts.origins import beyond
 from torchlint.facts.scopes import Variable
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tensors.methods import (
-    Part,
-    called_name,
-    method_named,
-    operand,
-    operation_named,
-    part_of_result,
-    picked_result,
-)
+from torchlint.facts.tensors.methods import method_named, operation_named
+from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tensors.ranks_of_layers import (
     Dimensions,
     are_maps_by_key,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from torchlint.facts.definitions import only_value
-from torchlint.facts.tensors.methods import beside_operand, called_name, operand, operation_named
+from torchlint.facts.tensors.methods import operation_named
+from torchlint.facts.tensors.operands import beside_operand, called_name, operand
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none
 from torchlint.facts.values import argument_of
 

@@ -11,11 +11,8 @@ import msgspec
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_end
 from torchlint.facts.ends import Definition
-from torchlint.facts.tensors.methods import (
-    beside_operand,
-    method_named,
-    operand,
-)
+from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tensors.operands import beside_operand, operand
 from torchlint.facts.tensors.sizes import UnitDims, unit_dims_of
 from torchlint.facts.values import argument_of
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from torchlint.facts.definitions import only_end, only_value
 from torchlint.facts.ends import Definition
 from torchlint.facts.flow.values import EACH
-from torchlint.facts.tensors.methods import called_name, method_named, operand
+from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tensors.operands import called_name, operand
 from torchlint.facts.tensors.ranks import rank_of
 
 if TYPE_CHECKING:

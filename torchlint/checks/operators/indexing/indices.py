@@ -13,7 +13,8 @@ from torchlint.facts.ends import Definition, End
 from torchlint.facts.flow.values import EACH, Item
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of
-from torchlint.facts.tensors.methods import beside_operand, called_name, made_by, method_named, operand
+from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tensors.operands import beside_operand, called_name, made_by, operand
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
 

@@ -13,7 +13,8 @@ from torchlint.facts.definitions import only_value, step_back
 from torchlint.facts.ends import Definition, End, Parameter
 from torchlint.facts.flow.values import Item
 from torchlint.facts.memoizing import memoized
-from torchlint.facts.tensors.methods import beside_operand, called_name, method_named, operand
+from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tensors.operands import beside_operand, called_name, operand
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
