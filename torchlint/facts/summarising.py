@@ -35,8 +35,7 @@ from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameter
 from torchlint.facts.switch_writes import switch_writes
 from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
 from torchlint.facts.training.steps import Training, trainings, trainings_by_hand
-from torchlint.facts.training.training_mode import module_modes
-from torchlint.facts.training.weights import weight_loaders
+from torchlint.facts.training.training_mode import module_modes, weight_loaders
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says

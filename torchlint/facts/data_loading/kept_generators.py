@@ -13,7 +13,6 @@ from torchlint.catalogue.load import load_generators
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, heirs
 from torchlint.facts.constants import holds_call
-from torchlint.facts.data_loading.loaders import asks_for_worker
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Parameter
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
@@ -82,7 +81,7 @@ def _items(facts: FileFacts) -> list[tuple[Scope, Scope]]:
     items = [s for s in scopes if s.name == "__getitem__" and s.kind is ScopeKind.FUNCTION]
     found = [(item, scopes[item.parent or 0]) for item in items]
     found = [(i, owner) for i, owner in found if owner.kind is ScopeKind.CLASS and not _PICKLING & set(owner.bindings)]
-    asking = [site for site in facts.symbols.calls if found and asks_for_worker(site, facts)]
+    asking = list(facts.calls.find(names=("torch.utils.data.get_worker_info",))) if found else []
     return [(item, owner) for item, owner in found if not _asks(facts, item, owner, asking)]
 
 

@@ -15,7 +15,6 @@ from torchlint.facts.definitions import definitions_of, seen_values
 from torchlint.facts.ends import Definition, End, Through
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import option_defaults
-from torchlint.facts.scopes import CallSite
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -149,8 +148,3 @@ def _classes_of(facts: FileFacts, end: End, depth: int) -> frozenset[str]:
         return _classes(facts, end.node.args[0], end.scope, depth - 1)
     is_class = "::" in name and "()" not in name and not end.parts
     return frozenset({name}) if is_class else frozenset()
-
-
-def asks_for_worker(site: CallSite, facts: FileFacts) -> bool:
-    """Whether a call asks which worker runs it."""
-    return facts.names(site.node.func, site.scope).only == "torch.utils.data.get_worker_info"

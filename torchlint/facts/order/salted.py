@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _HASH = "builtins.hash"
 SET_MAKERS = frozenset({"builtins.set", "builtins.frozenset"})
-_GENERATORS = frozenset({"numpy.random.default_rng", "numpy.random.RandomState", "random.Random"})
 _PATHS = frozenset({"os.path.join", "pathlib.Path", "builtins.open"})
 _NUMBERS = frozenset({"builtins.abs", "builtins.int", "builtins.str", "builtins.hex"})
 """What gives the hash in another form."""
@@ -137,12 +136,12 @@ class HashAnalysis(Analysis):
         use = _use(self.facts, value.node)
         if use is not None:
             return [Sink(use, value.node)]
-        is_number = isinstance(above, ast.Call) and self.facts.names(above.func, self._scope(above)).only in _NUMBERS
+        is_number = (
+            isinstance(above, ast.Call)
+            and self.facts.names(above.func, self.facts.index.scope_of(above)).only in _NUMBERS
+        )
         is_kept = is_number or isinstance(above, ast.BinOp | ast.UnaryOp | ast.JoinedStr | ast.FormattedValue)
         return [value.at(above)] if is_kept else self.passes(value)  # type: ignore[arg-type]
-
-    def _scope(self, node: ast.expr) -> int:
-        return self.facts.index.scope_of(node)
 
 
 def _use(facts: FileFacts, node: ast.expr) -> str | None:
@@ -153,7 +152,7 @@ def _use(facts: FileFacts, node: ast.expr) -> str | None:
             found = _BUCKET
         elif isinstance(ancestor, ast.Call):
             function = facts.names(ancestor.func, facts.index.scope_of(ancestor)).only
-            found = _SEED if function in _GENERATORS else _FILE if function in _PATHS else found
+            found = _SEED if function in load_generators().makers else _FILE if function in _PATHS else found
         elif isinstance(ancestor, ast.Assign):
             return _SEED if _names_seed(ancestor) else found
         if not isinstance(ancestor, _LOOSE):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, End, Parameter, Through
-from torchlint.facts.flow.values import EACH, Item
+from torchlint.facts.flow.values import EACH
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import argument_of
@@ -48,8 +48,6 @@ _SAME = frozenset(
 )
 _SAME_METHODS = frozenset({"keys", "copy", "tolist", "flatten", "ravel", "squeeze", "reshape"})
 _ADDING = frozenset({"add", "append", "update", "extend"})
-_ROOT = Item(0)
-"""The folder in what `os.walk` gives."""
 _DEPTH = 4
 
 
@@ -71,10 +69,8 @@ def _of_end(facts: FileFacts, end: End, depth: int) -> bool | None:
     """The same of one thing that an expression may be; None where it does not say."""
     if isinstance(end, Parameter):
         return _annotated(facts, end)
-    if end is None:
+    if end is None or end.parts:
         return None
-    if end.parts:
-        return _is_walk(facts, end, len(end.parts) == 2 and end.parts[1] != _ROOT) or None
     node, scope = end.node, end.scope
     if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
         return _of_comprehension(facts, node, scope, depth)
@@ -106,41 +102,18 @@ def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = _DEPTH
         return True
     if isinstance(element, ast.Subscript) and isinstance(element.value, ast.Call):
         return holds_text(facts, element.value, scope, depth - 1)
-    if isinstance(element, ast.Subscript) and depth > 0 and _picks_text(facts, element, scope, depth):
-        return True
     if isinstance(element, ast.Subscript) and isinstance(element.slice, ast.Slice):
         return depth > 0 and is_text(facts, element.value, scope, depth - 1)
     if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
         return _gives_text(facts, element.func.attr, element, scope)
-    row = element.value if isinstance(element, ast.Subscript) else element
-    held = [end for end in definitions_of(facts, row, scope) if isinstance(end, Definition) and end.parts]
-    return any(
-        _is_walk(facts, end, len(end.parts) == 3 or end.parts[1:] == (_ROOT,))
-        or (row is element and end.parts == (EACH,) and holds_text(facts, end.node, end.scope, depth - 1))
-        for end in held
-    )
-
-
-def _picks_text(facts: FileFacts, element: ast.Subscript, scope: int, depth: int) -> bool:
-    """Whether an entry of a list of text, or of a mapping that has text under its keys, is read."""
-    ends = definitions_of(facts, element.value, scope, Through.PARAMETERS)
-    are_lists = any(isinstance(end, Parameter) and _annotated(facts, end) for end in ends) or any(
-        isinstance(end, Definition) and not end.parts and isinstance(end.node, ast.List | ast.ListComp | ast.Call)
-        for end in ends
-    )
-    is_place = not isinstance(element.slice, ast.Slice) and kind_of(facts, element.slice, scope) is not Kind.TEXT
-    return are_lists and is_place and holds_text(facts, element.value, scope, depth - 1)
+    gone_through = [end for end in definitions_of(facts, element, scope) if isinstance(end, Definition)]
+    return any(end.parts == (EACH,) and holds_text(facts, end.node, end.scope, depth - 1) for end in gone_through)
 
 
 def _gives_text(facts: FileFacts, method: str, call: ast.Call, scope: int) -> bool:
     """`name.lower()`, `found.group(1)`, `name.replace("-", "")`."""
     replaces = method == "replace" and len(call.args) == 2
     return method in _OF_STRINGS or (replaces and kind_of(facts, call.args[0], scope) is Kind.TEXT)
-
-
-def _is_walk(facts: FileFacts, held: Definition, is_wanted: bool) -> bool:  # noqa: FBT001 - asked first: it is cheap
-    """Whether that is a wanted part of what `os.walk` gives: folders, each with the names in it."""
-    return is_wanted and isinstance(held.node, ast.Call) and facts.names(held.node.func, held.scope).only == "os.walk"
 
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool | None:

@@ -133,7 +133,7 @@ def _of_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> Kind:
         return _augmented(facts, name, owner.bindings[name.id], depth)
     if found is Kind.UNKNOWN and is_used_as_tensor(facts, name, scope, bindings):
         return Kind.TENSOR
-    return _declared(facts, owner.bindings[name.id]) if found is Kind.UNKNOWN else found
+    return found
 
 
 def _augmented(facts: FileFacts, name: ast.Name, bindings: list[Binding], depth: int) -> Kind:
@@ -146,12 +146,6 @@ def _augmented(facts: FileFacts, name: ast.Name, bindings: list[Binding], depth:
                 return Kind.TENSOR
             kinds.add(kind)
     return Kind.NUMBER if kinds <= {Kind.NUMBER} else Kind.UNKNOWN
-
-
-def _declared(facts: FileFacts, bindings: list[Binding]) -> Kind:
-    """What `x: Tensor`, without a value, says of all that `x` is bound to."""
-    bare = [b for b in bindings if b.kind is BindingKind.OPAQUE and b.annotation is not None]
-    return agreed(kind_of_annotation(facts, b.annotation, b.scope) for b in bare if b.annotation is not None)
 
 
 def _of_binding(facts: FileFacts, binding: Binding, owner: int, name: str, depth: int) -> Kind:

@@ -11,7 +11,7 @@ import msgspec
 
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.scopes import ScopeKind
-from torchlint.facts.tree import last_word
+from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ _VARYING = DROPOUTS | NORMS | DROPOUT_FUNCTIONS
 _SETS_MODE = re.compile(r"eval|^train$|^freeze")
 """Last words of calls that may set the mode of a module, or run a trainer that does."""
 _RUNS = frozenset({"fit", "predict", "test", "validate", "train_model"})
+LOADERS = frozenset({"load_state_dict", "load_from_checkpoint"})
+_BESIDE_MODELS = re.compile(r"opt|sched|scaler|solver|sgd|adam|loader|sampler|ema", re.IGNORECASE)
+"""What else has a state to be loaded."""
 
 
 class ModuleModes(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -114,3 +117,15 @@ def classes_with_a_mode_of_their_own(facts: FileFacts) -> Iterator[str]:
     for scope in facts.symbols.scopes:
         if scope.kind is ScopeKind.CLASS and {"train", "eval"} & scope.bindings.keys():
             yield scope.qualname
+
+
+def weight_loaders(facts: FileFacts) -> frozenset[str]:
+    """The symbols that load weights under no condition, so that the weights that were drawn decide nothing."""
+    return frozenset(facts.symbol_of(site) for site in facts.calls.find(words=LOADERS) if _loads_weights(facts, site))
+
+
+def _loads_weights(facts: FileFacts, site: CallSite) -> bool:
+    if not is_method_call(site.node):
+        return False
+    is_model = not _BESIDE_MODELS.search(ast.unparse(site.node.func.value))
+    return is_model and not any(True for _ in tests_around(facts, site.statement))
