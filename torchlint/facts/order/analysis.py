@@ -39,15 +39,11 @@ from torchlint.facts.order.loops import (
     filled,
     gets_ids,
     index_name,
-    is_empty_mapping,
-    is_label,
-    keyed,
     names_bound,
     names_in,
     numbers_values,
     only_spells,
     statements_in,
-    takes_each,
 )
 from torchlint.facts.order.places import (
     divides_work,
@@ -198,8 +194,8 @@ class OrderAnalysis(Analysis):
             return [] if value.label == KEYED else [replace(value, node=call, label=SPELLED)]
         if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
             return () if only_spells(self.facts, call) else [Sink(IDS, call)]
-        if name in ("builtins.len", "builtins.next", "builtins.sorted"):
-            return self._asked_by_place(value, call, name)
+        if name in ("builtins.next", "builtins.sorted"):
+            return self._asked(value, call, name)
         if name in MAKERS and value.node in call.args[:1]:
             return [replace(value, node=call, label=KEYED)]
         if name == "builtins.zip" and len(call.args) > 1 and self.is_paired(call, value.node):
@@ -279,28 +275,12 @@ class OrderAnalysis(Analysis):
             else:
                 yield from self.filled(above, statement, index, kept)
 
-    def _asked_by_place(self, value: Value, call: ast.Call, name: str) -> Iterator[Move | Sink]:
-        """`_, folders, files = next(os.walk(root))`, the names in each of `sorted(os.walk(root))`; `range(len(names))`.
-
-        The body of a loop over such numbers asks for `names[i]`.
-        """
-        if name != "builtins.len":
-            walked = (1, 2) if isinstance(value.node, ast.Call) and self._names(value.node) == "os.walk" else ()
-            folders = (EACH,) if name == "builtins.sorted" else ()  # in order, unlike the names in each of them
-            yield from (replace(value, node=call, path=(*folders, Item(place))) for place in walked)
-            yield from [value.at(call)] if leaves_ties(call) else []
-            return
-        places = self.facts.index.parents[call]
-        above = self.facts.index.parents[places] if isinstance(places, ast.Call) else None
-        index = above.target.id if isinstance(above, ast.For) and isinstance(above.target, ast.Name) else None
-        if index is None or value.label or self._names(places) != "builtins.range":  # type: ignore[arg-type]
-            return
-        for statement in statements_in(above) if takes_each(above, value.node, index) else ():  # type: ignore[arg-type]
-            if gets_ids(statement, {index}):
-                yield Sink(IDS, statement)
-            else:
-                number = index if is_label(index, statement) else None
-                yield from self.filled(above, statement, number, value)  # type: ignore[arg-type]
+    def _asked(self, value: Value, call: ast.Call, name: str) -> Iterator[Move]:
+        """`_, folders, files = next(os.walk(root))`, the names in each of `sorted(os.walk(root))`; ties."""
+        walked = (1, 2) if isinstance(value.node, ast.Call) and self._names(value.node) == "os.walk" else ()
+        folders = (EACH,) if name == "builtins.sorted" else ()  # in order, unlike the names in each of them
+        yield from (replace(value, node=call, path=(*folders, Item(place))) for place in walked)
+        yield from [value.at(call)] if leaves_ties(call) else []
 
     def numbers_in(self, loop: ast.For | ast.AsyncFor, index: str | None) -> set[str]:
         """The names by which a loop hands out numbers."""
@@ -311,9 +291,7 @@ class OrderAnalysis(Analysis):
     ) -> Iterator[Move | Sink]:
         """What a statement of a loop makes of the order."""
         yield from self.written(loop, statement, value)
-        mapping, addition = keyed(statement), filled(statement)
-        if mapping is not None and is_empty_mapping(self.facts, mapping):
-            yield Kept(mapping, replace(value, node=mapping, label=KEYED), in_place=True)
+        addition = filled(statement)
         if addition is None:
             return
         container, element = addition

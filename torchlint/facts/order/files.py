@@ -33,7 +33,6 @@ _OPENING = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _SAME = _OPENING | {"pathlib.Path", "pathlib.PurePath", "builtins.str", "os.path.abspath", "csv.writer", "csv.reader"}
 _OF_RECEIVER = frozenset({"open", "read", "read_text", "resolve", "expanduser", "absolute"})
 _NAMED = re.compile(r"(?:^|[^a-z])(?:train|val|valid|test|trainval|split|manifest|file_?list|metadata)(?:$|[^a-z])")
-_SPLIT = re.compile(r"train|val|valid|test|trainval")
 SPELLED = "spelled"
 """The label of a text that has the order of the entries it says."""
 JOINED = "joined"
@@ -183,9 +182,10 @@ def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> b
         opened = [(value, scope) for value in entered if value is not None]
         ends = definitions_of(facts, file, scope, Through.CHANGES | Through.PARAMETERS)
         opened += [(end.node, end.scope) for end in ends if isinstance(end, Definition) and not end.parts]
-        return any(value is not file and _is_named(facts, value, where, depth - 1) for value, where in opened)
+        is_one = any(isinstance(text, str) and _NAMED.search(text) for text in facts.value(file, scope).constants)
+        return is_one or any(one is not file and _is_named(facts, one, where, depth - 1) for one, where in opened)
     if isinstance(file, ast.FormattedValue):
-        return _is_split(facts, file.value, scope)
+        return _is_named(facts, file.value, scope, depth - 1)
     if isinstance(file, ast.Call):
         holder = [file.func.value] if isinstance(file.func, ast.Attribute) else []
         return any(_is_named(facts, one, scope, depth - 1) for one in (*holder, *file.args))
@@ -193,22 +193,9 @@ def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> b
         return any(_is_named(facts, part, scope, depth - 1) for part in file.values)
     if isinstance(file, ast.BinOp):
         put_in = file.right.elts if isinstance(file.right, ast.Tuple) else [file.right]
-        is_put_in = isinstance(file.op, ast.Mod) and any(_is_split(facts, one, scope) for one in put_in)
-        return is_put_in or any(_is_named(facts, one, scope, depth - 1) for one in (file.left, file.right))
+        return any(_is_named(facts, one, scope, depth - 1) for one in (file.left, *put_in))
     paths = option_defaults(facts, file.attr) if isinstance(file, ast.Attribute) else [getattr(file, "value", None)]
     return any(isinstance(path, str) and _NAMED.search(path.lower()) for path in paths)
-
-
-def _is_split(facts: FileFacts, name: ast.expr, scope: int) -> bool:
-    """Whether what is put into a path names a part of the data: `split` of `for split in ("train", "val"):`."""
-    found = facts.value(name, scope).constants
-    found += tuple(
-        text
-        for end in definitions_of(facts, name, scope, Through.PARAMETERS)
-        if isinstance(end, Definition)
-        for text in facts.value(end.node, end.scope).constants
-    )
-    return any(isinstance(text, str) and _SPLIT.fullmatch(text) for text in found)
 
 
 def spells(facts: FileFacts, call: ast.Call) -> bool:

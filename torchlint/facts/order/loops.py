@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import seen_values
 from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ KEYED = "keyed"
 """The label of a mapping whose keys have the order."""
 VIEWS = frozenset({"keys", "values", "items"})
 MAKERS = frozenset({"builtins.dict", "builtins.dict.fromkeys", "collections.OrderedDict"})
-_EMPTY = MAKERS | {"collections.defaultdict", "collections.Counter"}
 
 
 def is_number(value: ast.expr) -> bool:
@@ -129,26 +127,6 @@ def _picks_one(test: ast.expr) -> bool:
     return bool(texts) and not is_of_part and not texts[0].startswith(".")
 
 
-def takes_each(loop: ast.For, listing: ast.expr, index: str) -> bool:
-    """Whether a loop over places reads the entry at each: `names[i]`."""
-    written = ast.unparse(listing)
-    return any(
-        isinstance(node, ast.Subscript)
-        and getattr(node.slice, "id", "") == index
-        and ast.unparse(node.value) == written
-        for node in ast.walk(loop)
-    )
-
-
-def is_label(index: str, node: ast.AST) -> bool:
-    """Whether code uses the number of the round for itself, not only as the place of something: `rows[i]`."""
-    if isinstance(node, ast.Subscript):
-        return is_label(index, node.value)
-    if isinstance(node, ast.Name):
-        return node.id == index
-    return any(is_label(index, part) for part in ast.iter_child_nodes(node))
-
-
 def counters_in(loop: ast.For | ast.AsyncFor) -> set[str]:
     """The names by which a loop counts."""
     return {name for node in ast.walk(loop) if (name := _counted(node)) is not None}
@@ -179,33 +157,3 @@ def call_given(statement: ast.stmt, names: set[str]) -> ast.Call | None:
     if isinstance(call, ast.Call) and any(names_in(argument) & names for argument in call.args):
         return call
     return None
-
-
-def keyed(statement: ast.stmt) -> ast.expr | None:
-    """The mapping that a statement gives a new key: `kept[name] = x`, `kept[label].append(x)`, `kept[label] += 1`."""
-    target: ast.AST | None = None
-    if isinstance(statement, ast.Assign):
-        target = statement.targets[0]
-    elif isinstance(statement, ast.AugAssign):
-        target = statement.target
-    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        function = statement.value.func
-        target = function.value if isinstance(function, ast.Attribute) else None
-        if isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute) and target.func.attr == "setdefault":
-            return target.func.value  # `kept.setdefault(label, []).append(x)`
-    if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant | ast.Slice):
-        return target.value
-    return None
-
-
-def is_empty_mapping(facts: FileFacts, mapping: ast.expr) -> bool:
-    """Whether a mapping has no keys before: those it has stay where they are."""
-    made = seen_values(facts, mapping, facts.index.scope_of(mapping))
-    return bool(made) and all(_is_empty(facts, node, scope) for node, scope in made)
-
-
-def _is_empty(facts: FileFacts, made: ast.expr, scope: int) -> bool:
-    if isinstance(made, ast.Dict):
-        return not made.keys
-    is_filled = isinstance(made, ast.Call) and any(not isinstance(one, ast.Name | ast.Lambda) for one in made.args)
-    return isinstance(made, ast.Call) and not is_filled and facts.names(made.func, scope).only in _EMPTY

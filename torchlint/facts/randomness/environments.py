@@ -34,7 +34,6 @@ _WORDS = ("seed", "gym", "env", "stable_baselines3", "sb3_contrib", *SPACES)
 _REPORTING = re.compile(r"^(?:info|debug|warning|error|log|print|format|join|append|add_|save|write|update|append)")
 _SEED = re.compile(r"seed", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"env", re.IGNORECASE)
-_SHAPES = frozenset({"shape", "size", "dtype", "ndim"})
 
 
 class EnvironmentPart(enum.Enum):
@@ -127,20 +126,11 @@ def _is_steady(facts: FileFacts, site: CallSite) -> bool:
 
 
 def samples_actions(facts: FileFacts, site: CallSite) -> bool:
-    """`env.action_space.sample()`, unless only for its shape."""
+    """`env.action_space.sample()`, whose result something uses."""
     function = site.node.func
     if not isinstance(function, ast.Attribute) or function.attr != "sample" or _owner(site.node) not in SPACES:
         return False
-    return not is_incidental(facts, site) and not _is_for_shape(facts, site)
-
-
-def _is_for_shape(facts: FileFacts, site: CallSite) -> bool:
-    for above, _ in facts.index.ancestors(site.node):
-        if isinstance(above, ast.Attribute) and above.attr in _SHAPES:
-            return True
-        if isinstance(above, ast.Call) and last_word(above.func) in ("len", "shape", "ndim", "init", "type"):
-            return True
-    return site.is_alone or isinstance(site.statement, ast.Assert)
+    return not (is_incidental(facts, site) or site.is_alone or isinstance(site.statement, ast.Assert))
 
 
 # -- seeding -------------------------------------------------------------------------------------

@@ -24,7 +24,6 @@ _OF_BOOLS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Mult)
 _KERNEL_INTEGERS = frozenset(
     f"triton.language.{name}" for name in ("histogram", "xor_sum", "program_id", "num_programs")
 )
-_SPARSE_GRAPHS = frozenset(f"torch_geometric.utils.to_torch_{layout}_tensor" for layout in ("coo", "csr", "csc"))
 _OF_SPARSE = frozenset({"coalesce", "t", "transpose"})
 
 
@@ -208,8 +207,6 @@ def _is_made_sparse(facts: FileFacts, depth: int, call: ast.expr, scope: int) ->
     if not isinstance(call, ast.Call):
         return False
     name = called_name(facts, call, scope)
-    if facts.names(call.func, scope).only in _SPARSE_GRAPHS:
-        return True
     if name is not None and _may_make_sparse(facts, call, scope):
         return True
     keeps = method_named(name).copies or name in _OF_SPARSE

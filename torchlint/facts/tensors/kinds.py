@@ -32,15 +32,13 @@ from torchlint.facts.tensors.annotations import (
 )
 from torchlint.facts.tensors.kind_evidence import (
     is_part_of_batch,
-    is_used_as_tensor,
-    shows_tensor,
-    tested_kind,
-)
-from torchlint.facts.tensors.kind_parts import (
     is_unset,
+    is_used_as_tensor,
     of_piece,
     of_result,
     of_target,
+    shows_tensor,
+    tested_kind,
 )
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
 from torchlint.facts.tree import is_own

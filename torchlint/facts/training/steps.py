@@ -1,20 +1,19 @@
-"""What trains: backward passes, steps of an optimizer or by hand, and trainers of libraries that do both."""
+"""What trains: optimizers, backward passes, steps by them or by hand, and trainers of libraries that do it all."""
 
 from __future__ import annotations
 
 import ast
 import enum
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from torchlint.catalogue.load import load_generators
-from torchlint.facts.classes import attribute_values
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition, Through
 from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of
-from torchlint.facts.scopes import BindingKind
-from torchlint.facts.training.optimizers import holds_optimizer, is_optimizer
 from torchlint.facts.tree import last_word, method_called
 from torchlint.facts.values import all_given, argument_of, may_be_hidden
 from torchlint.facts.words import says
@@ -25,13 +24,41 @@ if TYPE_CHECKING:
     from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
+_SEVERAL = re.compile(r"_?(?:\w+_)?optim(?:izer|iser)?s")
+"""Names of what holds several."""
+_WAYS = (Through.CHANGES, Through.CHANGES | Through.CONTENTS)
+"""To the list that a loop takes one from, whose name may say what it holds; and to what is in it."""
 BACKWARD = frozenset({"backward", "manual_backward"})
 _SCALER = "scaler"
 MOVING = frozenset({"add_", "sub_"})
 """Methods that move a weight in place."""
 _TRAINING = BACKWARD | {"step"} | MOVING
 _SCALING = ast.Mult | ast.Div
-_WEIGHTS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+
+
+def is_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether an expression is an optimizer, perhaps one of several that a list or a table holds."""
+    ends = (end for way in _WAYS for end in definitions_of(facts, expression, scope, way))
+    held = (_is_one(facts, end.node, end.scope) for end in ends if isinstance(end, Definition))
+    return _is_one(facts, expression, scope) or any(held)
+
+
+def _is_one(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    holder = expression.value if isinstance(expression, ast.Attribute | ast.Subscript) else None
+    if _SEVERAL.fullmatch(last_word(holder)):  # `self.optimizers[i]`, `optims.generator`
+        return True
+    is_made = any(is_optimizer_class(name.removesuffix("()")) for name in facts.names(expression, scope).names)
+    return is_made or says(last_word(expression), "optimizer")
+
+
+def holds_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether an expression is an optimizer, or what steps one for the code: a scaler, an engine, an accelerator."""
+    return is_optimizer(facts, expression, scope) or says(last_word(expression), "optimizer_holder")
+
+
+def is_optimizer_class(name: str) -> bool:
+    """Whether a full name is one of torch's optimizers; schedulers of learning rates are none."""
+    return name.rpartition(".")[0] == "torch.optim"
 
 
 def goes_backward(facts: FileFacts, scope: int) -> bool:
@@ -88,9 +115,9 @@ def trainings(facts: FileFacts, trainers: Trainers) -> Iterator[Training]:
 
 def trainings_by_hand(facts: FileFacts) -> Iterator[Training]:
     """The statements that step without an optimizer."""
-    for statement, scope, is_whole in steps_by_hand(facts):
+    for statement, scope in steps_by_hand(facts):
         symbol = facts.symbol_at(scope, statement)
-        yield Training(Part.WHOLE if is_whole else Part.STEP, facts.path, symbol, place_of(facts, statement), "")
+        yield Training(Part.STEP, facts.path, symbol, place_of(facts, statement), "")
 
 
 def _training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers) -> Training | None:
@@ -123,7 +150,7 @@ def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:
     if call.func.attr in BACKWARD:
         return Part.BACKWARD
     if call.func.attr != "step" or not holds_optimizer(facts, call.func.value, scope):
-        return Part.STEP if steps_in_place(facts, call, scope) else None
+        return Part.STEP if steps_in_place(call) else None
     return Part.WHOLE if _runs_backward(facts, argument_of(call, "closure", 0), scope) else Part.STEP
 
 
@@ -142,11 +169,8 @@ def _scales_and_steps(facts: FileFacts, call: ast.Call, scope: int) -> bool:
 # -- training without an optimizer: the code itself moves weights against their gradients ------------------------------
 
 
-def steps_by_hand(facts: FileFacts) -> Iterator[tuple[ast.stmt, int, bool]]:
-    """The statements `w -= rate * w.grad` and `w = w - rate * w.grad`, each with its scope.
-
-    The last says whether the function works the gradient out by itself: then no backward pass is missing.
-    """
+def steps_by_hand(facts: FileFacts) -> Iterator[tuple[ast.stmt, int]]:
+    """The statements `w -= rate * w.grad` and `w = w - rate * w.grad`, each with its scope."""
     for site in facts.symbols.assign_sites:
         statement = site.node
         target: ast.expr
@@ -156,17 +180,17 @@ def steps_by_hand(facts: FileFacts) -> Iterator[tuple[ast.stmt, int, bool]]:
             target, change = statement.targets[0], statement.value.right  # type: ignore[attr-defined]
         else:
             continue
-        if not _holds_gradient(target) and _moves(facts, target, [change], site.scope):
-            yield statement, site.scope, _is_worked_out(facts, change, site.scope)
+        if not _holds_gradient(target) and _moves(target, [change]):
+            yield statement, site.scope
 
 
-def steps_in_place(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+def steps_in_place(call: ast.Call) -> bool:
     """`w.data.sub_(rate * w.grad)` and `w.data.add_(w.grad, alpha=-rate)`."""
     function, arguments = call.func, all_given(call)
     if not isinstance(function, ast.Attribute) or function.attr not in MOVING:
         return False
     is_less = function.attr == "sub_" or any(_is_negated(argument) for argument in arguments)
-    return is_less and not _holds_gradient(function.value) and _moves(facts, function.value, arguments, scope)
+    return is_less and not _holds_gradient(function.value) and _moves(function.value, arguments)
 
 
 def _is_less(value: ast.expr, target: ast.expr) -> bool:
@@ -180,11 +204,8 @@ def _weight(spelled: str) -> str:
     return spelled.removesuffix(".data")
 
 
-def _moves(facts: FileFacts, target: ast.expr, change: list[ast.expr], scope: int) -> bool:
-    """Whether a weight is moved by its gradient: by `.grad`, or by a rate and what is called a gradient.
-
-    What a rate moves and was drawn is a weight, whatever the change is called.
-    """
+def _moves(target: ast.expr, change: list[ast.expr]) -> bool:
+    """Whether a weight is moved by its gradient: by `.grad`, or by a rate and what is called a gradient."""
     if any(map(_holds_gradient, change)):
         return True
     words = [last_word(node).lower() for factor in change for node in _factors(factor)]
@@ -194,7 +215,7 @@ def _moves(facts: FileFacts, target: ast.expr, change: list[ast.expr], scope: in
     is_gradient = any(says(word, "gradient") or word in (f"d{name}", f"d_{name}") for word in words)
     is_rate = any(says(word, "rate") for word in words)
     is_scaled = is_rate or any(isinstance(node, ast.Constant) for factor in change for node in _factors(factor))
-    return (is_gradient and is_scaled) or (is_rate and _is_drawn(facts, target, scope))
+    return is_gradient and is_scaled
 
 
 def _factors(change: ast.expr) -> Iterator[ast.expr]:
@@ -205,31 +226,6 @@ def _factors(change: ast.expr) -> Iterator[ast.expr]:
         yield from _factors(change.operand)
     else:
         yield change.func if isinstance(change, ast.Call) else change
-
-
-def _is_drawn(facts: FileFacts, target: ast.expr, scope: int) -> bool:
-    """Whether a name or an attribute is drawn where it is made, or is a parameter."""
-    weight = target.value if isinstance(target, ast.Attribute) and target.attr == "data" else target
-    values = attribute_values(facts, weight, scope)
-    if values is None:
-        bound = facts.bindings(weight, scope)
-        values = [(one.value, one.scope) for one in bound if one.kind is BindingKind.ASSIGN and one.value is not None]
-    called = [(node, where) for value, where in values for node in ast.walk(value) if isinstance(node, ast.Call)]
-    return any(
-        last_word(call.func) in load_generators().draws or facts.names(call.func, where).names & _WEIGHTS
-        for call, where in called
-    )
-
-
-def _is_worked_out(facts: FileFacts, change: ast.expr, scope: int) -> bool:
-    """Whether a function makes by itself what a weight is moved by: no optimizer that is written out does."""
-    named = [node for node in _factors(change) if isinstance(node, ast.Name) and says(node.id, "gradient")]
-    return any(
-        one.kind in (BindingKind.ASSIGN, BindingKind.PART) and isinstance(one.value, ast.BinOp | ast.Call)
-        for name in named
-        for one in facts.bindings(name, scope)
-        if not _holds_gradient(one.value)
-    )
 
 
 def _holds_gradient(expression: ast.expr | None) -> bool:

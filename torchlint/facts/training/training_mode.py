@@ -1,4 +1,4 @@
-"""Modules that behave otherwise in training mode: which classes hold dropout or batch norms, and who sets the mode."""
+"""What a model is like when it runs: which classes hold dropout or batch norms, who sets the mode, or loads weights."""
 
 from __future__ import annotations
 
