@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.flow.values import Exit, Value
-from torchlint.facts.options.configurations import Configuration, configurations, loaded_values
+from torchlint.facts.options.configurations import Configuration, configurations, loaded_values, values_in_loader
 from torchlint.facts.options.settings import Keys, SettingsAnalysis
 
 if TYPE_CHECKING:
@@ -37,6 +37,11 @@ def _followed(
         if not starts or not flow.is_contained:
             return None
         exits |= dict.fromkeys(flow.exits)
+    if configuration.loader is not None:
+        given_back = Exit(configuration.loader.symbol, None, (), "")
+        if given_back not in exits:
+            return None
+        del exits[given_back]
     beyond = project.flows.contained(exits, lambda facts: SettingsAnalysis(facts, entry))
     return None if beyond is None else [*found, *beyond]
 
@@ -48,6 +53,10 @@ def _loaded(configuration: Configuration, path: str, project: Project) -> Iterat
         found = facts.cached(configurations).items()
         calls = [call for call, one in found if one == configuration]
         yield facts, [value for call in calls for value in loaded_values(facts, call)]
+    if configuration.loader is not None:
+        home = project.load_facts(configuration.loader.symbol.partition("::")[0])
+        if home is not None:
+            yield home, values_in_loader(home, configuration.loader)
 
 
 def is_loaded_elsewhere(configuration: Configuration, project: Project) -> bool:
