@@ -55,15 +55,11 @@ def global_draws(facts: FileFacts) -> dict[int, GlobalDraw]:
     for item, owner in _items(facts):
         sites = _calls_run(facts, item.index)
         called = [(site, facts.names(site.node.func, site.scope).only or "") for site in sites]
-        drawn = next((site for site, name in called if _draws_globally(name)), None)
+        draws = {f"numpy.random.{drawn}" for drawn in load_generators().draws}
+        drawn = next((site for site, name in called if name in draws), None)
         if drawn is not None and "numpy.random.seed" not in {name for _, name in called}:
             found.setdefault(id(drawn.statement), GlobalDraw(drawn, _inheriting(facts, owner)))
     return found
-
-
-def _draws_globally(name: str) -> bool:
-    home, _, drawn = name.rpartition(".")
-    return home == "numpy.random" and drawn in load_generators().draws
 
 
 def item_draws(facts: FileFacts) -> dict[int, ItemDraw]:

@@ -92,7 +92,8 @@ def worker_loaders(facts: FileFacts) -> Iterator[Loader]:
             continue
         if facts.names(site.node.func, site.scope).only not in LOADERS:
             continue
-        workers = _most_workers(facts, keywords["num_workers"], site.scope)
+        counts = _counts(facts, keywords["num_workers"], site.scope)
+        workers = max((count for count in counts if type(count) is int), default=0)
         dataset = argument_of(site.node, "dataset", 0)
         is_persistent = not _is_constant(keywords.get("persistent_workers"), default=False)
         for name in sorted(_classes(facts, dataset, site.scope)) if workers > 0 else ():
@@ -102,11 +103,6 @@ def worker_loaders(facts: FileFacts) -> Iterator[Loader]:
 def _is_constant(given: ast.expr | None, *, default: object) -> bool:
     """Whether an argument is left out, or written as its default."""
     return given is None or (isinstance(given, ast.Constant) and given.value is default)
-
-
-def _most_workers(facts: FileFacts, number: ast.expr, scope: int) -> int:
-    """The largest number of workers that the code shows; 0 for none."""
-    return max((count for count in _counts(facts, number, scope) if type(count) is int), default=0)
 
 
 def _counts(facts: FileFacts, number: ast.expr, scope: int) -> Iterator[object]:

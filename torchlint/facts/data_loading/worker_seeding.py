@@ -14,7 +14,7 @@ from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.loaders import LOADER, LOADERS, POSITIONS
 from torchlint.facts.functions import is_plain, positional_parameters, returned_values
 from torchlint.facts.randomness.seeding import is_fixed, library_of, seeds_of
-from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
+from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
 from torchlint.facts.tree import words_in
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.facts.words import says
@@ -40,7 +40,9 @@ class WorkerInit(msgspec.Struct, frozen=True):
 
 def worker_inits(facts: FileFacts) -> list[WorkerInit]:
     """Every place of a file that gives `worker_init_fn` a value and may start several workers."""
-    if _PARAMETER not in facts.source.text and not any(_is_long(site.node) for site in facts.symbols.calls):
+    if _PARAMETER not in facts.source.text and not any(
+        len(site.node.args) > POSITIONS[_PARAMETER] for site in facts.symbols.calls
+    ):
         return []
     found = [*_given_to_calls(facts)]
     for assignment in facts.symbols.assignments:
@@ -49,10 +51,6 @@ def worker_inits(facts: FileFacts) -> list[WorkerInit]:
         if key == _PARAMETER and value is not None:
             found.append(WorkerInit(value, assignment.scope, assignment.statement))
     return found
-
-
-def _is_long(call: ast.Call) -> bool:
-    return len(call.args) > 10
 
 
 def _given_to_calls(facts: FileFacts) -> Iterator[WorkerInit]:
@@ -80,11 +78,8 @@ def _may_have_several_workers(facts: FileFacts, site: CallSite, name: str, posit
 def functions_for(facts: FileFacts, init: WorkerInit) -> list[Target]:
     """The functions of this file that workers may run, and what partials give them; what is not known is left out."""
     found = [one for one in functions_of(facts, init.value, init.scope) if one is not None]
-    return [one for one in found if one.way is Way.CALLED and not one.is_open and _is_simple(facts, one.function)]
-
-
-def _is_simple(facts: FileFacts, function: Scope) -> bool:
-    return function.kind is ScopeKind.LAMBDA or is_plain(facts, function)
+    found = [one for one in found if one.way is Way.CALLED and not one.is_open]
+    return [one for one in found if one.function.kind is ScopeKind.LAMBDA or is_plain(facts, one.function)]
 
 
 def takes_the_worker(target: Target) -> bool:

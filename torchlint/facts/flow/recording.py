@@ -36,7 +36,7 @@ def is_recorded(facts: FileFacts, node: ast.expr) -> bool:
             name = facts.names(above.func, tree.scope_of(above)).only or ""
             if above.func is not below and (name in _RECORDERS or _logs(above, name)):
                 return name != "wandb.init" or not _is_read_back(facts, above)
-            if above.func is not below and name not in _DESCRIBING and not _formats(above):
+            if above.func is not below and name not in _DESCRIBING and method_called(above) != "format":
                 return False
         elif not isinstance(above, _TEXT) and not (isinstance(above, ast.Attribute) and above.attr.startswith("_")):
             return False
@@ -66,8 +66,3 @@ def _is_read_back(facts: FileFacts, init: ast.Call) -> bool:
     """Whether code may ask wandb for what it was given: a sweep answers with other values."""
     is_kept = not isinstance(facts.index.parents[init], ast.Expr)
     return is_kept or facts.source.mentions("wandb.config", "wandb.run", "from wandb import")
-
-
-def _formats(call: ast.Call) -> bool:
-    """`"options: {}".format(args)`."""
-    return method_called(call) == "format"

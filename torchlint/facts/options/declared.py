@@ -114,16 +114,14 @@ def _fields(facts: FileFacts) -> Iterator[Option]:
         if scope.kind is ScopeKind.CLASS and _OF_OPTIONS.search(scope.name) and _is_dataclass(facts, scope):
             for name, bindings in scope.bindings.items():
                 if len(bindings) == 1 and bindings[0].annotation is not None and bindings[0].value is not None:
-                    yield Option(name, name, _of_field(facts, bindings[0].value, scope.index))
+                    value = bindings[0].value
+                    default = facts.value(value, scope.index).constants or held_default(facts, value, scope.index)
+                    yield Option(name, name, default)
 
 
 def _is_dataclass(facts: FileFacts, owner: Scope) -> bool:
     """`@dataclass` and `@dataclass(frozen=True)`."""
     return any((name or "").removesuffix("()") in _DATACLASSES for name in decorators_of(facts, owner))
-
-
-def _of_field(facts: FileFacts, value: ast.expr, scope: int) -> tuple[Constant, ...]:
-    return facts.value(value, scope).constants or held_default(facts, value, scope)
 
 
 def _stored(facts: FileFacts) -> Iterator[Option]:

@@ -57,7 +57,7 @@ def file_of(facts: FileFacts, call: ast.Call) -> ast.expr | None:
     if name == "builtins.print":
         return argument_of(call, "file", None)
     place = 0 if method_called(call) in load_orders().exporting else load_orders().written.get(name)
-    return None if place is None else _argument(call, place)
+    return None if place is None or place >= len(call.args) else call.args[place]
 
 
 def sorts_keys(facts: FileFacts, call: ast.Call) -> bool:
@@ -138,10 +138,6 @@ def _read_from(facts: FileFacts, site: CallSite) -> ast.expr | None:
         return None
     mode = facts.value(argument_of(call, "mode", 0 if is_method else 1), site.scope).only(str) or "r"
     return call if set(mode).isdisjoint("wax") else None
-
-
-def _argument(call: ast.Call, place: int) -> ast.expr | None:
-    return call.args[place] if place < len(call.args) else None
 
 
 def is_listed(facts: FileFacts, call: ast.Call) -> bool:

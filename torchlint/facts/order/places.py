@@ -108,12 +108,9 @@ def _is_first(statement: ast.If) -> bool:
         seen = ast.unparse(test.comparators[0])
         added = (ast.unparse(call.func.value) for call in calls if is_method_call(call, "add", "append"))
         return seen in added
+    makes_folder = any(last_word(call.func) in ("mkdir", "makedirs") for call in calls)
     is_asked = isinstance(test, ast.UnaryOp) and isinstance(test.operand, ast.Call)
-    return is_asked and last_word(test.operand.func) in _IS_THERE and any(map(_makes_folder, calls))  # type: ignore[attr-defined]
-
-
-def _makes_folder(call: ast.Call) -> bool:
-    return last_word(call.func) in ("mkdir", "makedirs")
+    return is_asked and last_word(test.operand.func) in _IS_THERE and makes_folder  # type: ignore[attr-defined]
 
 
 def _asks_how_many(test: ast.expr, numbers: set[str]) -> bool:

@@ -11,6 +11,7 @@ from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, End, Parameter, Through
 from torchlint.facts.flow.values import EACH
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.tensors.annotations import agreed, kind_of_annotation
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
@@ -18,7 +19,6 @@ from torchlint.facts.words import says
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_CONTAINERS = frozenset({"list", "set", "frozenset", "tuple", "sequence", "iterable", "collection", "iterator"})
 ADDRESSED = frozenset({"parameters", "modules", "children"})
 """Methods of a module that yield objects hashed by their address."""
 _TEXTS = frozenset({"split", "rsplit", "splitlines", "partition", "rpartition", "readlines", "read_text"}) | ADDRESSED
@@ -85,6 +85,14 @@ def _of_end(facts: FileFacts, end: End, depth: int) -> bool | None:
     return _of_call(facts, node, scope, depth) if isinstance(node, ast.Call) else None
 
 
+def _annotated(facts: FileFacts, parameter: Parameter) -> bool | None:
+    """`labels: list[str]`; None where no annotation says what is held."""
+    bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
+    declared = [(one.annotation, one.scope) for one in bindings if one.annotation is not None]
+    held = agreed(kind_of_annotation(facts, annotation, scope, "each") for annotation, scope in declared)
+    return {Kind.TEXT: True, Kind.NUMBER: False}.get(held)
+
+
 def _of_comprehension(
     facts: FileFacts, made: ast.GeneratorExp | ast.ListComp | ast.SetComp, scope: int, depth: int
 ) -> bool | None:
@@ -105,15 +113,9 @@ def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = _DEPTH
     if isinstance(element, ast.Subscript) and isinstance(element.slice, ast.Slice):
         return depth > 0 and is_text(facts, element.value, scope, depth - 1)
     if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
-        return _gives_text(facts, element.func.attr, element, scope)
+        return element.func.attr in _OF_STRINGS
     gone_through = [end for end in definitions_of(facts, element, scope) if isinstance(end, Definition)]
     return any(end.parts == (EACH,) and holds_text(facts, end.node, end.scope, depth - 1) for end in gone_through)
-
-
-def _gives_text(facts: FileFacts, method: str, call: ast.Call, scope: int) -> bool:
-    """`name.lower()`, `found.group(1)`, `name.replace("-", "")`."""
-    replaces = method == "replace" and len(call.args) == 2
-    return method in _OF_STRINGS or (replaces and kind_of(facts, call.args[0], scope) is Kind.TEXT)
 
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool | None:
@@ -131,19 +133,6 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool |
         return None
     is_same = call.func.attr in _SAME_METHODS and holds_text(facts, call.func.value, scope, depth - 1)
     return is_same or speaks_of_text(call.func.value) or None
-
-
-def _annotated(facts: FileFacts, parameter: Parameter) -> bool | None:
-    """`labels: list[str]`; None where no annotation says what is held."""
-    bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
-    annotations = [(one.annotation, one.scope) for one in bindings if isinstance(one.annotation, ast.Subscript)]
-    for annotation, scope in annotations:
-        held = annotation.slice.elts[0] if isinstance(annotation.slice, ast.Tuple) else annotation.slice
-        container = (facts.names(annotation.value, scope).only or "").rpartition(".")[2].lower()
-        if container in _CONTAINERS:
-            name = facts.names(held, scope).only
-            return True if name == "builtins.str" else False if name in ("builtins.int", "builtins.float") else None
-    return None
 
 
 def _is_filled(facts: FileFacts, container: ast.expr, scope: int, depth: int) -> bool:

@@ -203,7 +203,8 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
     name = facts.names(call.func, scope).only
     if name in load_values().like_first and call.args:
         return _of_reshaped(facts, call.args[0], scope, depth)
-    known = Kind.UNKNOWN if name is None else _of_function(facts, name)
+    is_module = name is not None and is_module_class(facts, own_scope(facts, name))
+    known = Kind.MODULE if is_module else Kind.UNKNOWN if name is None else of_function(name)
     if known is Kind.UNKNOWN:
         known = of_result(kind_of, facts, call, scope, "whole", depth)
     if known is not Kind.UNKNOWN or not isinstance(call.func, ast.Attribute):
@@ -227,7 +228,3 @@ def _of_reshaped(facts: FileFacts, given: ast.expr, scope: int, depth: int) -> K
     """What einops makes of a tensor, or of several that it stacks."""
     whole = kind_of(facts, given, scope, depth - 1)
     return of_piece(kind_of, facts, given, scope, "each", depth - 1) if whole in (Kind.OTHER, Kind.UNKNOWN) else whole
-
-
-def _of_function(facts: FileFacts, name: str) -> Kind:
-    return Kind.MODULE if is_module_class(facts, own_scope(facts, name)) else of_function(name)

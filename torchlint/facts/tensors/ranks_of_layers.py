@@ -68,7 +68,7 @@ def through_layers(facts: FileFacts, layers: Iterable[Made | None], ranks: Dimen
         elif name == "Sequential":
             ranks = through_layers(facts, _in_order(facts, *layer), ranks, depth - 1)
         elif name == "Upsample":
-            ranks = _narrowed(ranks, _of_modes(facts, *layer))
+            ranks = _narrowed(ranks, in_modes(facts.value(argument_of(layer[0], "mode", 2), layer[1])))
         elif name in load_values().models:
             ranks = load_values().models[name]
         elif name in load_values().layers:
@@ -102,7 +102,3 @@ def in_modes(modes: Values) -> frozenset[int]:
     """The numbers of dimensions that interpolation takes in any of these modes."""
     taken = (load_values().modes.get(str(mode), _ANY_MODE) for mode in modes.constants)
     return frozenset().union(*taken) if modes.is_known else _ANY_MODE
-
-
-def _of_modes(facts: FileFacts, upsample: ast.Call, scope: int) -> frozenset[int]:
-    return in_modes(facts.value(argument_of(upsample, "mode", 2), scope))

@@ -39,7 +39,10 @@ def shared_draw(facts: FileFacts, site: CallSite, drawn: Draw | None, cpu_draws:
 
     None where it depends on a choice, as of a way to sample that a model may have: it may not be the usual one.
     """
-    is_global = drawn is not None and (drawn.generator in ("numpy", "random") or _is_on_cpu(site, drawn, cpu_draws))
+    is_on_cpu = all(one.arg not in ("device", "generator", None) for one in site.node.keywords)
+    is_global = drawn is not None and (
+        drawn.generator in ("numpy", "random") or (is_on_cpu and drawn.name in cpu_draws)
+    )
     is_shared = is_global or kept_generator(facts, site) is not None
     if is_shared and all(_is_usual(facts, test) for test in tests_around(facts, site.node)):
         return SharedDraw(facts.symbol_of(site), ast.unparse(site.node.func), facts.locate(site.node))
@@ -51,10 +54,6 @@ def _is_usual(facts: FileFacts, test: ast.expr) -> bool:  # noqa: ARG001
     """`self.training`, `random.random() < 0.5`, `self.p > 0`: training alone, by chance, or unless it is turned off."""
     names = (node for node in ast.walk(test) if isinstance(node, ast.Name | ast.Attribute))
     return any(says(last_word(name), "chance") for name in names)
-
-
-def _is_on_cpu(site: CallSite, drawn: Draw, cpu_draws: frozenset[str]) -> bool:
-    return drawn.name in cpu_draws and all(k.arg not in ("device", "generator", None) for k in site.node.keywords)
 
 
 def hangs_on_the_batch(site: CallSite, names: Names, layers: frozenset[str]) -> bool:

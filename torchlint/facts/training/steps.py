@@ -189,7 +189,9 @@ def steps_in_place(call: ast.Call) -> bool:
     function, arguments = call.func, all_given(call)
     if not isinstance(function, ast.Attribute) or function.attr not in MOVING:
         return False
-    is_less = function.attr == "sub_" or any(_is_negated(argument) for argument in arguments)
+    is_less = function.attr == "sub_" or any(
+        isinstance(node, ast.USub) for argument in arguments for node in ast.walk(argument)
+    )
     return is_less and not _holds_gradient(function.value) and _moves(function.value, arguments)
 
 
@@ -232,7 +234,3 @@ def _holds_gradient(expression: ast.expr | None) -> bool:
     """Whether an expression holds a gradient: `w.grad`, `rate * w.grad.data`. Where one is moved, no weight is."""
     nodes = () if expression is None else ast.walk(expression)
     return any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in nodes)
-
-
-def _is_negated(value: ast.expr) -> bool:
-    return any(isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) for node in ast.walk(value))
