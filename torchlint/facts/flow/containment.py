@@ -104,23 +104,21 @@ def _beyond_kept(facts: FileFacts, move: Kept) -> Iterator[Move | Sink]:
     if isinstance(target, ast.Tuple | ast.List):
         if _has_star(facts, target) or not any(value.unpacked(len(target.elts))):
             yield lost(target)
+    elif move.in_place:
+        yield lost(target)
     elif isinstance(target, ast.Name):
-        yield from _beyond_name(facts, move, target)
-    elif move.in_place or not isinstance(target, ast.Attribute | ast.Subscript) or not value.inside(EACH, value.node):
+        owner = facts.resolver.owner(target.id, facts.index.inner_scope_of(target))
+        if owner is None:
+            yield lost(target)
+        elif owner.kind is ScopeKind.MODULE and not facts.is_guarded(facts.index.statement_of(target)):
+            yield Exit(f"{facts.path}::", Field(target.id), value.path, value.label)
+    elif not isinstance(target, ast.Attribute | ast.Subscript) or not value.inside(EACH, value.node):
         yield lost(target)
 
 
 @memoized
 def _has_star(_: FileFacts, target: ast.Tuple | ast.List) -> bool:
     return any(isinstance(one, ast.Starred) for one in target.elts)
-
-
-def _beyond_name(facts: FileFacts, move: Kept, target: ast.Name) -> Iterator[Move | Sink]:
-    owner = facts.resolver.owner(target.id, facts.index.inner_scope_of(target))
-    if owner is None or move.in_place:
-        yield lost(target)
-    elif owner.kind is ScopeKind.MODULE and not facts.is_guarded(facts.index.statement_of(target)):
-        yield Exit(f"{facts.path}::", Field(target.id), move.value.path, move.value.label)
 
 
 def _beyond_stored(facts: FileFacts, move: Stored) -> Iterator[Move | Sink]:

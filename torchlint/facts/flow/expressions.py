@@ -115,14 +115,10 @@ def _entered(_: FileFacts, value: Value, above: ast.withitem) -> Iterator[Move]:
         yield Kept(above.optional_vars, value)
 
 
-def _assigned(_: FileFacts, value: Value, above: ast.Assign) -> Iterator[Move]:
+def _assigned(_: FileFacts, value: Value, above: ast.Assign | ast.AnnAssign) -> Iterator[Move]:
     if above.value is value.node:
-        yield from (Kept(target, value) for target in above.targets)
-
-
-def _annotated(_: FileFacts, value: Value, above: ast.AnnAssign) -> Iterator[Move]:
-    if above.value is value.node:
-        yield Kept(above.target, value)
+        targets = above.targets if isinstance(above, ast.Assign) else [above.target]
+        yield from (Kept(target, value) for target in targets)
 
 
 def _added(_: FileFacts, value: Value, above: ast.AugAssign) -> Iterator[Move]:
@@ -130,16 +126,12 @@ def _added(_: FileFacts, value: Value, above: ast.AugAssign) -> Iterator[Move]:
         yield Kept(above.target, value.moved(value.node), in_place=True)
 
 
-def _returned(facts: FileFacts, value: Value, above: ast.Return) -> Iterator[Move]:
+def _returned(facts: FileFacts, value: Value, above: ast.Return | ast.YieldFrom) -> Iterator[Move]:
     yield from left(facts, above, value)
 
 
 def _yielded(facts: FileFacts, value: Value, above: ast.Yield) -> Iterator[Move]:
     yield from (move for one in value.inside(EACH, value.node) for move in left(facts, above, one))
-
-
-def _yielded_from(facts: FileFacts, value: Value, above: ast.YieldFrom) -> Iterator[Move]:
-    yield from left(facts, above, value)
 
 
 def left(facts: FileFacts, place: ast.AST, value: Value) -> Iterator[Returned]:
@@ -153,15 +145,10 @@ def _lambda(facts: FileFacts, value: Value, above: ast.Lambda) -> Iterator[Move]
     yield Returned(facts.index.inner_scopes[above].index, value)
 
 
-def _keyword(facts: FileFacts, value: Value, above: ast.keyword) -> Iterator[Move]:
-    call = facts.index.parents[above]
-    if isinstance(call, ast.Call):
+def _argument(facts: FileFacts, value: Value, above: ast.Call | ast.keyword) -> Iterator[Move]:
+    call = facts.index.parents[above] if isinstance(above, ast.keyword) else above
+    if isinstance(call, ast.Call) and call.func is not value.node:
         yield from arguments.steps(facts, value, call)
-
-
-def _argument(facts: FileFacts, value: Value, above: ast.Call) -> Iterator[Move]:
-    if above.func is not value.node:
-        yield from arguments.steps(facts, value, above)
 
 
 def _default(facts: FileFacts, value: Value, above: ast.arguments) -> Iterator[Move]:
@@ -198,13 +185,13 @@ _STEPS: dict[type[ast.AST | None], Callable[[FileFacts, Value, Any], Iterator[Mo
     ast.AsyncFor: _gone_through,
     ast.withitem: _entered,
     ast.Assign: _assigned,
-    ast.AnnAssign: _annotated,
+    ast.AnnAssign: _assigned,
     ast.AugAssign: _added,
     ast.Return: _returned,
     ast.Yield: _yielded,
-    ast.YieldFrom: _yielded_from,
+    ast.YieldFrom: _returned,
     ast.Lambda: _lambda,
-    ast.keyword: _keyword,
+    ast.keyword: _argument,
     ast.Call: _argument,
     ast.arguments: _default,
 }

@@ -16,7 +16,7 @@ from torchlint.facts.values import Constant, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite, Scope
+    from torchlint.facts.scopes import CallSite
 
 _DATACLASSES = frozenset(
     {"dataclasses.dataclass", "attr.s", "attr.define", "attrs.define", "chz.chz", "pydantic.dataclasses.dataclass"}
@@ -109,19 +109,16 @@ def _default(facts: FileFacts, site: CallSite) -> tuple[Constant, ...]:
 
 
 def _fields(facts: FileFacts) -> Iterator[Option]:
-    """Fields with a default of a class of options."""
+    """Fields with a default of a class of options: of `@dataclass` or `@dataclass(frozen=True)`."""
     for scope in facts.symbols.scopes:
-        if scope.kind is ScopeKind.CLASS and _OF_OPTIONS.search(scope.name) and _is_dataclass(facts, scope):
-            for name, bindings in scope.bindings.items():
-                if len(bindings) == 1 and bindings[0].annotation is not None and bindings[0].value is not None:
-                    value = bindings[0].value
-                    default = facts.value(value, scope.index).constants or held_default(facts, value, scope.index)
-                    yield Option(name, name, default)
-
-
-def _is_dataclass(facts: FileFacts, owner: Scope) -> bool:
-    """`@dataclass` and `@dataclass(frozen=True)`."""
-    return any((name or "").removesuffix("()") in _DATACLASSES for name in decorators_of(facts, owner))
+        if scope.kind is not ScopeKind.CLASS or not _OF_OPTIONS.search(scope.name):
+            continue
+        decorators = {(name or "").removesuffix("()") for name in decorators_of(facts, scope)}
+        for name, bindings in scope.bindings.items() if decorators & _DATACLASSES else ():
+            value = bindings[0].value
+            if len(bindings) == 1 and bindings[0].annotation is not None and value is not None:
+                default = facts.value(value, scope.index).constants or held_default(facts, value, scope.index)
+                yield Option(name, name, default)
 
 
 def _stored(facts: FileFacts) -> Iterator[Option]:

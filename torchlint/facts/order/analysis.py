@@ -153,10 +153,7 @@ class OrderAnalysis(Analysis):
         return [value.at(call)] if is_table and isinstance(call, ast.Call) else self.passes(value)
 
     def _names(self, call: ast.Call) -> str | None:
-        return self.facts.names(call.func, self._scope(call)).only
-
-    def _scope(self, node: ast.expr) -> int:
-        return self.facts.index.scope_of(node)
+        return self.facts.names(call.func, self.facts.index.scope_of(call)).only
 
     def _subscript(self, value: Value, above: ast.Subscript) -> Iterator[Move | Sink]:
         is_read = above.value is value.node and isinstance(above.ctx, ast.Load) and value.label != KEYED
@@ -219,7 +216,7 @@ class OrderAnalysis(Analysis):
         """Whether a call gives pairs of a number and an entry."""
         others = (one.func for one in call.args if isinstance(one, ast.Call) and one is not value.node)
         is_numbered = name == "builtins.zip" and any(
-            self.facts.names(other, self._scope(call)).only in load_orders().numbers for other in others
+            self.facts.names(other, self.facts.index.scope_of(call)).only in load_orders().numbers for other in others
         )
         kept = JOINED if name in load_orders().stacks else "" if value.label == KEYED else value.label
         return _NUMBERED if name == ENUMERATE else _ZIPPED if is_numbered else kept

@@ -15,9 +15,8 @@ from torchlint.catalogue.load import load_orders
 from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Through
-from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import option_defaults
-from torchlint.facts.order.loops import names_in
+from torchlint.facts.order.loops import names_bound, names_in
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.kinds import kind_of
@@ -150,22 +149,7 @@ def is_of_entry(facts: FileFacts, call: ast.Call, loop: ast.For | ast.AsyncFor) 
     """Whether a loop writes a file for each entry, and no list: `np.save(folder / f"{name}.npy", rows)`."""
     is_added = isinstance(call.func, ast.Attribute) and call.func.attr in LINES
     file = None if is_added else file_of(facts, call)
-    return file is not None and not names_in(file).isdisjoint(_names_of_entry(facts, loop))
-
-
-@memoized
-def _names_of_entry(facts: FileFacts, loop: ast.For | ast.AsyncFor) -> set[str]:  # noqa: ARG001 - keeps the answer
-    """The names that a loop binds to an entry, and to what is made of it."""
-    found, count = names_in(loop.target), 0
-    nodes = list(ast.walk(loop))
-    bound: list[tuple[ast.expr, ast.expr | None]] = [
-        (one.value, target) for one in nodes if isinstance(one, ast.Assign) for target in one.targets
-    ]
-    bound += [(one.context_expr, one.optional_vars) for one in nodes if isinstance(one, ast.withitem)]
-    while len(found) != count:
-        count = len(found)
-        found |= {target.id for value, target in bound if isinstance(target, ast.Name) and names_in(value) & found}
-    return found
+    return file is not None and not names_in(file).isdisjoint(names_bound(loop))
 
 
 def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> bool:

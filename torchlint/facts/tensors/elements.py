@@ -47,7 +47,8 @@ def _of_end(facts: FileFacts, one: End, depth: int) -> str | None:
 def _of_parameter(facts: FileFacts, parameter: Parameter) -> str | None:
     bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
     declared = {(b.annotation, b.scope) for b in bindings if b.kind is BindingKind.PARAMETER and b.annotation}
-    found = {_of_annotation(facts, annotation, scope) for annotation, scope in declared}
+    names = (facts.names(annotation, scope).only or "" for annotation, scope in declared)
+    found = {element_of_type(name.removeprefix("torch.")) for name in names}
     return found.pop() if len(found) == 1 else None
 
 
@@ -83,10 +84,6 @@ def _element_of_part(facts: FileFacts, part: Part, depth: int) -> str | None:
     if results in ("pair", "parts") or name == "unique":
         return element_of(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
     return None
-
-
-def _of_annotation(facts: FileFacts, annotation: ast.expr, scope: int) -> str | None:
-    return element_of_type((facts.names(annotation, scope).only or "").removeprefix("torch."))
 
 
 def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> str | None:

@@ -98,18 +98,14 @@ def _varies(facts: FileFacts, site: CallSite, name: str) -> bool:
     if name in DROPOUT_FUNCTIONS and not _follows_mode(call):
         return False
     given = argument_of(call, "p", 1 if name in DROPOUT_FUNCTIONS else 0)
-    return given is None or _is_positive(facts, given, site.scope)
+    rate = facts.value(given, site.scope)
+    return given is None or (rate.is_known and all(isinstance(one, int | float) and one > 0 for one in rate.constants))
 
 
 def _follows_mode(call: ast.Call) -> bool:
     """`training=self.training`."""
     given = argument_of(call, "training", 2)
     return isinstance(given, ast.Attribute) and given.attr == "training"
-
-
-def _is_positive(facts: FileFacts, rate: ast.expr, scope: int) -> bool:
-    known = facts.value(rate, scope)
-    return known.is_known and all(isinstance(one, int | float) and one > 0 for one in known.constants)
 
 
 def classes_with_a_mode_of_their_own(facts: FileFacts) -> Iterator[str]:
