@@ -33,9 +33,14 @@ from torchlint.facts.registries import registrations, registry_uses, table_uses
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
 from torchlint.facts.switch_writes import switch_writes
-from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
 from torchlint.facts.training.steps import Training, trainings, trainings_by_hand
-from torchlint.facts.training.training_mode import module_modes, weight_loaders
+from torchlint.facts.training.training_mode import (
+    SharedDraw,
+    hangs_on_the_batch,
+    module_modes,
+    shared_draw,
+    weight_loaders,
+)
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says

@@ -6,13 +6,10 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from torchlint.catalogue.load import load_containers
 from torchlint.facts.flow import arguments
-from torchlint.facts.flow.values import EACH, Field, Given, Item, Kept, Move, Returned, Value, item_at
+from torchlint.facts.flow.values import EACH, Field, Item, Kept, Move, Returned, Value, item_at
 from torchlint.facts.memoizing import memoized
-from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -151,18 +148,6 @@ def _argument(facts: FileFacts, value: Value, above: ast.Call | ast.keyword) -> 
         yield from arguments.steps(facts, value, call)
 
 
-def _default(facts: FileFacts, value: Value, above: ast.arguments) -> Iterator[Move]:
-    """`def work(names=LISTED):`."""
-    holder = facts.index.parents[above]
-    opened = [scope for scope in facts.symbols.scopes if scope.node is holder and scope.kind is not ScopeKind.CLASS]
-    positional = [*above.posonlyargs, *above.args]
-    pairs = [*zip(reversed(positional), reversed(above.defaults), strict=False)]
-    pairs += [(one, given) for one, given in zip(above.kwonlyargs, above.kw_defaults, strict=True) if given is not None]
-    for parameter, given in pairs:
-        if given is value.node and opened:
-            yield Given(opened[0].index, parameter.arg, replace(value, calls=()))
-
-
 _STEPS: dict[type[ast.AST | None], Callable[[FileFacts, Value, Any], Iterator[Move]]] = {
     ast.Await: _same,
     ast.BoolOp: _same,
@@ -193,5 +178,4 @@ _STEPS: dict[type[ast.AST | None], Callable[[FileFacts, Value, Any], Iterator[Mo
     ast.Lambda: _lambda,
     ast.keyword: _argument,
     ast.Call: _argument,
-    ast.arguments: _default,
 }

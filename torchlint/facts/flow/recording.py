@@ -64,5 +64,7 @@ def _logs(call: ast.Call, name: str) -> bool:
 
 def _is_read_back(facts: FileFacts, init: ast.Call) -> bool:
     """Whether code may ask wandb for what it was given: a sweep answers with other values."""
-    is_kept = not isinstance(facts.index.parents[init], ast.Expr)
-    return is_kept or facts.source.mentions("wandb.config", "wandb.run", "from wandb import")
+    tree = facts.index
+    asked = (node for word in ("config", "run") for node in tree.attributes(word))
+    is_asked = any(name.startswith("wandb.") for node in asked for name in facts.names(node, tree.scope_of(node)).names)
+    return is_asked or not isinstance(tree.parents[init], ast.Expr) or facts.source.mentions("from wandb import")

@@ -114,15 +114,8 @@ def makes_environment(facts: FileFacts, site: CallSite, names: Names) -> bool:
         return False
     known = facts.value(wanted, site.scope)
     if known.is_known:
-        is_random = all(isinstance(one, str) and re.fullmatch(_TABLE.random, one) for one in known.constants)
-        return is_random and not _is_steady(facts, site)
+        return all(isinstance(one, str) and re.fullmatch(_TABLE.random, one) for one in known.constants)
     return isinstance(wanted, ast.Name | ast.Attribute | ast.Subscript)
-
-
-def _is_steady(facts: FileFacts, site: CallSite) -> bool:
-    """`FrozenLake` without slippery ice has nothing to draw."""
-    slippery = argument_of(site.node, "is_slippery", None)
-    return slippery is not None and facts.value(slippery, site.scope).constants != (True,)
 
 
 def samples_actions(facts: FileFacts, site: CallSite) -> bool:
