@@ -12,7 +12,7 @@ import pytest
 
 from torchlint.checks.memory.uninitialised.makers import MAKERS, METHOD_MAKERS, TYPED
 from torchlint.checks.memory.uninitialised.memory import SCALED
-from torchlint.facts.memory.words import LOOKING, METADATA, SAME_MEMORY
+from torchlint.facts.tensors.methods import LOOKING, METADATA, SAME_MEMORY
 
 pytestmark = [
     pytest.mark.torch,

@@ -9,7 +9,7 @@ import pytest
 from tests.facts.reading import facts_of_program
 from torchlint.facts.file import FileFacts
 from torchlint.facts.tensors.devices import is_dtype
-from torchlint.facts.training.optimizers import holds_optimizer, is_optimizer
+from torchlint.facts.training.steps import holds_optimizer, is_optimizer
 from torchlint.facts.tree import (
     index_parts,
     is_method_call,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchlint.audit.material import Material, counted, headline
 from torchlint.audit.page import Light, Line, Section
 from torchlint.diagnostics import Location
-from torchlint.facts.data_loading.workers import Where
+from torchlint.facts.data_loading.loaders import Where
 from torchlint.project.environments import environments_of
 
 WORKER_CODES = frozenset({"TL306", "TL307", "TL308"})

@@ -10,7 +10,7 @@ from torchlint.audit.surroundings import ASKS_FOR_CUBLAS, CUBLAS
 from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.framework.varying_kernels import varying_kernels
 from torchlint.facts.accelerators import GPUS
-from torchlint.facts.data_loading.workers import Where
+from torchlint.facts.data_loading.loaders import Where
 from torchlint.facts.modes import Mode
 from torchlint.project.shown import shown_path
 

@@ -14,7 +14,7 @@ import msgspec
 
 from torchlint.facts.callees import names_handed_in
 from torchlint.facts.classes import attribute_values, unpacked_values, values_of
-from torchlint.facts.data_loading.workers import LOADERS
+from torchlint.facts.data_loading.loaders import LOADERS
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.functions import choices, decorators_of, is_method, returned_values, yielded_values
 from torchlint.facts.memoizing import memoized

@@ -12,8 +12,7 @@ from torchlint.facts.call_edges import Edge, call_edges, group_edges, property_e
 from torchlint.facts.classes import base_classes
 from torchlint.facts.constants import value_of
 from torchlint.facts.data_loading.kept_generators import GIVEN_AS
-from torchlint.facts.data_loading.loaders import worker_loaders
-from torchlint.facts.data_loading.workers import functions_for_workers, loaders_made
+from torchlint.facts.data_loading.loaders import functions_for_workers, loaders_made, worker_loaders
 from torchlint.facts.differentiation import forward_symbols, loss_symbols
 from torchlint.facts.dynamic_imports import IMPORTING
 from torchlint.facts.entries import entries_of, is_test
@@ -34,10 +33,14 @@ from torchlint.facts.registries import registrations, registry_uses, table_uses
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
 from torchlint.facts.switch_writes import switch_writes
-from torchlint.facts.training.replicas import SharedDraw, hangs_on_the_batch, shared_draw
 from torchlint.facts.training.steps import Training, trainings, trainings_by_hand
-from torchlint.facts.training.training_mode import module_modes
-from torchlint.facts.training.weights import weight_loaders
+from torchlint.facts.training.training_mode import (
+    SharedDraw,
+    hangs_on_the_batch,
+    module_modes,
+    shared_draw,
+    weight_loaders,
+)
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says

@@ -10,8 +10,7 @@ import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Edge
-from torchlint.facts.data_loading.loaders import Loader
-from torchlint.facts.data_loading.workers import Workers
+from torchlint.facts.data_loading.loaders import Loader, Workers
 from torchlint.facts.differentiation import Passage
 from torchlint.facts.entries import Entry
 from torchlint.facts.environment import EnvironmentWrite
@@ -29,10 +28,10 @@ from torchlint.facts.randomness.saved import Drawn, Saved, Writer
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.registries import Registration, TableUse
 from torchlint.facts.switch_writes import SwitchWrite
-from torchlint.facts.training.replicas import SharedDraw
 from torchlint.facts.training.steps import Training
 from torchlint.facts.training.training_mode import (
     ModuleModes,
+    SharedDraw,
 )
 from torchlint.facts.values import Constant
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torchlint.facts.file import MAIN
 from torchlint.facts.options.demands import Demand
-from torchlint.facts.training.weights import LOADERS
+from torchlint.facts.training.training_mode import LOADERS
 from torchlint.project.index import Project
 from torchlint.project.options import keeps_from_running
 from torchlint.project.programs import Program

@@ -13,7 +13,7 @@ import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.options.configurations import Configuration, ConfiguredValue
-from torchlint.facts.options.seed_names import KEPT, SEED
+from torchlint.facts.options.declared import KEPT, SEED
 from torchlint.facts.options.settings import Keys
 from torchlint.facts.values import Constant
 from torchlint.project.outside import Outside

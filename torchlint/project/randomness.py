@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 import msgspec
 from msgspec.structs import replace
 
-from torchlint.facts.data_loading.workers import Where
+from torchlint.facts.data_loading.loaders import Where
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.saved import Drawn, Saved, Writer
 from torchlint.facts.randomness.seeding import SeedCall

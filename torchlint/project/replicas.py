@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from torchlint.facts.summary import FileSummary
-from torchlint.facts.training.replicas import SharedDraw
+from torchlint.facts.training.training_mode import SharedDraw
 from torchlint.facts.words import says
 from torchlint.project.call_graph import CallGraph, Symbol
 

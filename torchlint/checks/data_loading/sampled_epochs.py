@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from torchlint.facts.calls import callers, targets
 from torchlint.facts.control.blocks import loops_around
-from torchlint.facts.data_loading.workers import LOADERS
+from torchlint.facts.data_loading.loaders import LOADERS
 from torchlint.facts.flow.containment import Containment, lost
 from torchlint.facts.flow.recording import is_recorded
 from torchlint.facts.flow.tracker import Sink

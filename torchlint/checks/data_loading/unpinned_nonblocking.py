@@ -11,7 +11,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.data_loading.workers import LOADER
+from torchlint.facts.data_loading.loaders import LOADER
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Analysis, Sink, follow
 from torchlint.facts.flow.values import EACH, Move, Value

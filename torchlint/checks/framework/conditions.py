@@ -21,9 +21,8 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import UNKNOWN, Callee
 from torchlint.facts.options.configurations import ConfiguredValue, configured_value
 from torchlint.facts.origins import Origin, beyond
-from torchlint.facts.tensors.elements import element_of
+from torchlint.facts.tensors.elements import element_of, is_sparse
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tensors.sparse import is_sparse
 from torchlint.facts.tree import is_literal_none
 from torchlint.facts.values import Constant, Values, argument_of, may_be_hidden, same_constant
 

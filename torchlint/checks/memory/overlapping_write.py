@@ -11,8 +11,8 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.checks.memory.overlaps import WRITING, written_by_call, written_by_statement
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.file import FileFacts
-from torchlint.facts.memory.views import makes_views
 from torchlint.facts.scopes import AssignSite, Site
+from torchlint.facts.tensors.views import makes_views
 
 _CODE = "TL119"
 

@@ -14,12 +14,12 @@ import msgspec
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.control.conditions import managers_around
-from torchlint.facts.memory.views import SharedView, shared_view
 from torchlint.facts.scopes import AssignSite, CallSite
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
 from torchlint.facts.tensors.ranks import rank_of
 from torchlint.facts.tensors.sizes import unit_dims_of
+from torchlint.facts.tensors.views import SharedView, shared_view
 from torchlint.facts.tree import only_target
 from torchlint.facts.values import argument_of
 

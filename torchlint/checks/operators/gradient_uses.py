@@ -12,7 +12,7 @@ from torchlint.facts.classes import bases_of
 from torchlint.facts.differentiation import is_named_for_data
 from torchlint.facts.gradients import is_cut_off, is_gradless
 from torchlint.facts.reaching import reads_by_binding
-from torchlint.facts.tensors.kind_tables import of_method
+from torchlint.facts.tensors.annotations import of_method
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_own, last_word, method_called
 

@@ -28,10 +28,10 @@ from torchlint.facts.constants import display_of, sizes_of, usual_values
 from torchlint.facts.definitions import definitions_of, values_everywhere
 from torchlint.facts.ends import EVERYWHERE, Definition, Parameter, Through
 from torchlint.facts.file import FileFacts
-from torchlint.facts.memory.views import shared_view
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tensors.elements import element_of, given_dtype, is_named_mask
 from torchlint.facts.tensors.ranks import dimensions_of, is_named_for_planes, ranks_of
+from torchlint.facts.tensors.views import shared_view
 from torchlint.facts.tree import is_literal_none, last_word
 from torchlint.facts.values import argument_of, may_be_hidden
 

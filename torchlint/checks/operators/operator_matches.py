@@ -24,9 +24,8 @@ from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.moves import is_instance, moved
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.scopes import CallSite, Site
-from torchlint.facts.tensors.elements import element_of
+from torchlint.facts.tensors.elements import element_of, makes_sparse
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tensors.sparse import makes_sparse
 from torchlint.facts.tree import index_parts, is_own, is_self, targets_of
 from torchlint.facts.values import argument_of
 

@@ -9,7 +9,7 @@ from torchlint.facts.flow.containment import objects_in
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.flow.values import Value
 from torchlint.facts.functions import own_scope
-from torchlint.facts.options.parsed import OptionsAnalysis
+from torchlint.facts.options.settings import OptionsAnalysis
 from torchlint.facts.scopes import Scope, ScopeKind
 from torchlint.facts.tree import last_word
 

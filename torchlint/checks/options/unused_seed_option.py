@@ -17,8 +17,8 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.flow.values import Exit, Others, Value
-from torchlint.facts.options.parsed import PARSER, OptionsAnalysis, parsers_of
-from torchlint.facts.options.seed_names import KEPT, SEED
+from torchlint.facts.options.declared import KEPT, SEED
+from torchlint.facts.options.settings import PARSER, OptionsAnalysis, parsers_of
 from torchlint.facts.scopes import CallSite, ScopeKind, Site
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of, may_be_hidden

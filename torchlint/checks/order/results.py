@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.flow.tracker import Sink
 from torchlint.facts.flow.values import Kept, Move, Value
-from torchlint.facts.order.analysis import NO_LISTS, OrderAnalysis
+from torchlint.facts.order.analysis import OrderAnalysis
+from torchlint.facts.order.files import SPELLED
 from torchlint.facts.order.loops import filled, filled_by_number, names_bound, names_in
-from torchlint.facts.order.reads import is_asked_for_its_order, is_only_reduced
+from torchlint.facts.order.places import is_only_reduced
 from torchlint.facts.order.words import PAIRS, ROWS, SPLIT
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class ResultsAnalysis(OrderAnalysis):
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above = self.facts.index.parents.get(value.node)
-        if value.label in NO_LISTS:
+        if value.label == SPELLED:
             return super().steps(value)
         if isinstance(above, ast.Assign) and any(self._is_column(target) for target in above.targets):
             return [Sink(PAIRS, above.targets[0])]
@@ -46,9 +47,6 @@ class ResultsAnalysis(OrderAnalysis):
             return False
         names = self.facts.names(target.value, self.facts.index.scope_of(target)).names
         return bool(names) and all(name.startswith("pandas.") for name in names)
-
-    def sanitizes(self, node: ast.expr) -> bool:
-        return super().sanitizes(node) or is_asked_for_its_order(self.facts, node)
 
     def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
         scope = self.facts.index.scope_of(call)
@@ -89,8 +87,8 @@ class ResultsAnalysis(OrderAnalysis):
         others = (self.facts.index.parents[read] for read in reads)
         return any(_only_bound(one) == (bound[0], not bound[1]) for one in others)
 
-    def counters_in(self, _loop: ast.For | ast.AsyncFor) -> set[str]:
-        return set()  # it is mostly progress that is counted
+    def numbers_in(self, _loop: ast.For | ast.AsyncFor, index: str | None) -> set[str]:
+        return {index} if index is not None else set()  # what else is counted is mostly progress
 
     def filled(
         self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, index: str | None, value: Value

@@ -10,8 +10,7 @@ from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.flow.values import Value
-from torchlint.facts.order.hashes import HashAnalysis
-from torchlint.facts.order.salted import is_salted_hash
+from torchlint.facts.order.salted import HashAnalysis, is_salted_hash
 
 _CODE = "TL403"
 _HASH = "builtins.hash"

@@ -20,7 +20,7 @@ from torchlint.facts.ends import Through
 from torchlint.facts.entries import is_test
 from torchlint.facts.options.declared import Option, options_in
 from torchlint.facts.scopes import CallSite, Site
-from torchlint.facts.training.optimizers import is_optimizer_class
+from torchlint.facts.training.steps import is_optimizer_class
 from torchlint.facts.tree import is_method_call, last_word
 from torchlint.project.index import Project
 

@@ -15,9 +15,9 @@ from torchlint.facts.control.blocks import Loop, enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.worker_seeding import worker_seeds
 from torchlint.facts.entries import is_test
-from torchlint.facts.randomness.fixed_seeds import is_fixed, library_of, seed_of, seeds_of
+from torchlint.facts.randomness.seeding import is_fixed, library_of, seed_of, seeds_of
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
-from torchlint.facts.training.optimizers import is_optimizer_class
+from torchlint.facts.training.steps import is_optimizer_class
 from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from torchlint.facts.functions import returned_values
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import options_of_flags
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.training.optimizers import is_optimizer, is_optimizer_class
+from torchlint.facts.training.steps import is_optimizer, is_optimizer_class
 from torchlint.facts.tree import is_method_call, last_word, words_in
 from torchlint.facts.values import all_given, argument_of
 from torchlint.facts.words import says

@@ -12,7 +12,7 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.checks.training.predictions import PRETRAINED, prediction_after
 from torchlint.facts.entries import is_test
 from torchlint.facts.full_names import public_name
-from torchlint.facts.training.weights import LOADERS
+from torchlint.facts.training.training_mode import LOADERS
 from torchlint.facts.words import says
 from torchlint.project.call_graph import is_reached
 from torchlint.project.index import Project

@@ -15,7 +15,7 @@ from torchlint.facts.calls import targets
 from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.control.order import precedes
 from torchlint.facts.scopes import BindingKind, ScopeKind, Variable
-from torchlint.facts.training.weights import LOADERS
+from torchlint.facts.training.training_mode import LOADERS
 from torchlint.facts.tree import is_literal_none, is_method_call, is_own, method_called, only_target
 from torchlint.facts.values import all_given, argument_of, may_be_hidden
 

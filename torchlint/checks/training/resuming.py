@@ -14,7 +14,7 @@ from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import position_of
 from torchlint.facts.definitions import only_value, seen_values
 from torchlint.facts.scopes import AssignSite, CallSite, Site
-from torchlint.facts.training.optimizers import holds_optimizer, is_optimizer_class
+from torchlint.facts.training.steps import holds_optimizer, is_optimizer_class
 from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import argument_of
 

@@ -13,7 +13,6 @@ from torchlint.catalogue.load import load_generators
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, heirs
 from torchlint.facts.constants import holds_call
-from torchlint.facts.data_loading.loaders import asks_for_worker
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Parameter
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
@@ -56,15 +55,11 @@ def global_draws(facts: FileFacts) -> dict[int, GlobalDraw]:
     for item, owner in _items(facts):
         sites = _calls_run(facts, item.index)
         called = [(site, facts.names(site.node.func, site.scope).only or "") for site in sites]
-        drawn = next((site for site, name in called if _draws_globally(name)), None)
+        draws = {f"numpy.random.{drawn}" for drawn in load_generators().draws}
+        drawn = next((site for site, name in called if name in draws), None)
         if drawn is not None and "numpy.random.seed" not in {name for _, name in called}:
             found.setdefault(id(drawn.statement), GlobalDraw(drawn, _inheriting(facts, owner)))
     return found
-
-
-def _draws_globally(name: str) -> bool:
-    home, _, drawn = name.rpartition(".")
-    return home == "numpy.random" and drawn in load_generators().draws
 
 
 def item_draws(facts: FileFacts) -> dict[int, ItemDraw]:
@@ -82,7 +77,7 @@ def _items(facts: FileFacts) -> list[tuple[Scope, Scope]]:
     items = [s for s in scopes if s.name == "__getitem__" and s.kind is ScopeKind.FUNCTION]
     found = [(item, scopes[item.parent or 0]) for item in items]
     found = [(i, owner) for i, owner in found if owner.kind is ScopeKind.CLASS and not _PICKLING & set(owner.bindings)]
-    asking = [site for site in facts.symbols.calls if found and asks_for_worker(site, facts)]
+    asking = list(facts.calls.find(names=("torch.utils.data.get_worker_info",))) if found else []
     return [(item, owner) for item, owner in found if not _asks(facts, item, owner, asking)]
 
 
@@ -179,7 +174,7 @@ def _is_reseeded(facts: FileFacts, generator: ast.expr) -> bool:
     name = last_word(generator)
     for site in facts.symbols.calls:
         call = site.node
-        is_seeding = is_method_call(call, *_RESEEDING) and _holder(call.func.value) == name
+        is_seeding = is_method_call(call, *_RESEEDING) and last_word(call.func.value) == name
         if is_seeding and facts.function_name(site.scope) not in _MAKING | {""}:
             return True
         if isinstance(call.func, ast.Name) and call.func.id == "setattr":
@@ -187,17 +182,6 @@ def _is_reseeded(facts: FileFacts, generator: ast.expr) -> bool:
     return any(_replaces(assignment.target, name) for assignment in facts.symbols.assignments)
 
 
-def _holder(expression: ast.expr) -> str:
-    """`rng` of `self.rng` and of `self.rng.bit_generator`."""
-    while isinstance(expression, ast.Attribute) and expression.attr in ("bit_generator", "_bit_generator"):
-        expression = expression.value
-    return last_word(expression)
-
-
 def _replaces(target: ast.Attribute | ast.Subscript, name: str) -> bool:
-    """`info.dataset.rng = ...`, `self.rng.bit_generator.state = ...`."""
-    if not isinstance(target, ast.Attribute):
-        return False
-    if target.attr == "state":
-        return _holder(target.value) == name
-    return target.attr == name and not is_self(target.value)
+    """`info.dataset.rng = ...`."""
+    return isinstance(target, ast.Attribute) and target.attr == name and not is_self(target.value)

@@ -1,8 +1,9 @@
-"""Data loaders with worker processes, and the classes of the datasets they are given."""
+"""Data loaders: whether their datasets run in worker processes, and the classes of these datasets."""
 
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,23 +11,65 @@ import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.classes import heirs
-from torchlint.facts.data_loading.workers import LOADERS
 from torchlint.facts.definitions import definitions_of, seen_values
 from torchlint.facts.ends import Definition, End, Through
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import option_defaults
-from torchlint.facts.scopes import CallSite
-from torchlint.facts.values import argument_of
+from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
+LOADER = "torch.utils.data.DataLoader"
+LOADERS = frozenset({LOADER, "torch_geometric.loader.DataLoader"})
+POSITIONS = {"num_workers": 5, "worker_init_fn": 10}
+"""Of some arguments of `LOADER` (torch 2.13.0, utils/data/dataloader.py)."""
 _WRAPPERS = frozenset(
     {"torch.utils.data.Subset", "torch.utils.data.random_split", "torch.utils.data.ConcatDataset"},
 )
 """What hands on the items of the datasets that it is given first."""
 _CORES = frozenset({"os.cpu_count", "multiprocessing.cpu_count"})
 _SEVERAL = 2
+
+
+class Where(enum.Enum):
+    """Where a loader's dataset runs."""
+
+    MAIN_PROCESS = "main process"
+    WORKERS = "workers"
+    UNKNOWN = "unknown"
+
+
+class Workers(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One data loader that `symbol` makes."""
+
+    symbol: str
+    where: Where
+    location: Location
+
+
+def loaders_made(facts: FileFacts) -> Iterator[Workers]:
+    """The data loaders of a file, and where their datasets run, by `num_workers`."""
+    for site in facts.calls.find(names=(LOADER,)):
+        if facts.names(site.node.func, site.scope).only == LOADER:
+            yield Workers(facts.symbol_of(site), _where(facts, site.node, site.scope), facts.locate(site.node))
+
+
+def functions_for_workers(facts: FileFacts) -> Iterator[str]:
+    """The project's functions that calls are given as `worker_init_fn`: they run in workers alone."""
+    for site in facts.calls.find(keywords=("worker_init_fn",)):
+        given = argument_of(site.node, "worker_init_fn", None)
+        yield from () if given is None else facts.names(given, site.scope).of_project
+
+
+def _where(facts: FileFacts, call: ast.Call, scope: int) -> Where:
+    given = argument_of(call, "num_workers", POSITIONS["num_workers"])
+    if given is None:
+        return Where.UNKNOWN if may_be_hidden(call, POSITIONS["num_workers"]) else Where.MAIN_PROCESS
+    count = facts.value(given, scope).only(int)
+    if count is None:
+        return Where.UNKNOWN
+    return Where.WORKERS if count > 0 else Where.MAIN_PROCESS
 
 
 class Loader(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -49,7 +92,8 @@ def worker_loaders(facts: FileFacts) -> Iterator[Loader]:
             continue
         if facts.names(site.node.func, site.scope).only not in LOADERS:
             continue
-        workers = _most_workers(facts, keywords["num_workers"], site.scope)
+        counts = _counts(facts, keywords["num_workers"], site.scope)
+        workers = max((count for count in counts if type(count) is int), default=0)
         dataset = argument_of(site.node, "dataset", 0)
         is_persistent = not _is_constant(keywords.get("persistent_workers"), default=False)
         for name in sorted(_classes(facts, dataset, site.scope)) if workers > 0 else ():
@@ -59,11 +103,6 @@ def worker_loaders(facts: FileFacts) -> Iterator[Loader]:
 def _is_constant(given: ast.expr | None, *, default: object) -> bool:
     """Whether an argument is left out, or written as its default."""
     return given is None or (isinstance(given, ast.Constant) and given.value is default)
-
-
-def _most_workers(facts: FileFacts, number: ast.expr, scope: int) -> int:
-    """The largest number of workers that the code shows; 0 for none."""
-    return max((count for count in _counts(facts, number, scope) if type(count) is int), default=0)
 
 
 def _counts(facts: FileFacts, number: ast.expr, scope: int) -> Iterator[object]:
@@ -105,8 +144,3 @@ def _classes_of(facts: FileFacts, end: End, depth: int) -> frozenset[str]:
         return _classes(facts, end.node.args[0], end.scope, depth - 1)
     is_class = "::" in name and "()" not in name and not end.parts
     return frozenset({name}) if is_class else frozenset()
-
-
-def asks_for_worker(site: CallSite, facts: FileFacts) -> bool:
-    """Whether a call asks which worker runs it."""
-    return facts.names(site.node.func, site.scope).only == "torch.utils.data.get_worker_info"

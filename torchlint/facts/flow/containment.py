@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from torchlint.catalogue.load import load_containers
 from torchlint.facts.calls import Way, functions_of, targets
 from torchlint.facts.classes import bases_of, family_of
-from torchlint.facts.control.order import may_follow
 from torchlint.facts.flow.recording import is_recorded
 from torchlint.facts.flow.references import is_only_called, is_only_made
 from torchlint.facts.flow.stores import symbol_of
@@ -23,8 +22,7 @@ from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Others, Returned, Stored, Value
 from torchlint.facts.functions import decorators_of, is_method, is_plain, own_scope
 from torchlint.facts.memoizing import memoized
-from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+from torchlint.facts.scopes import Scope, ScopeKind
 from torchlint.facts.tree import is_super
 
 if TYPE_CHECKING:
@@ -106,43 +104,21 @@ def _beyond_kept(facts: FileFacts, move: Kept) -> Iterator[Move | Sink]:
     if isinstance(target, ast.Tuple | ast.List):
         if _has_star(facts, target) or not any(value.unpacked(len(target.elts))):
             yield lost(target)
+    elif move.in_place:
+        yield lost(target)
     elif isinstance(target, ast.Name):
-        yield from _beyond_name(facts, move, target)
-    elif move.in_place or not isinstance(target, ast.Attribute | ast.Subscript) or not value.inside(EACH, value.node):
+        owner = facts.resolver.owner(target.id, facts.index.inner_scope_of(target))
+        if owner is None:
+            yield lost(target)
+        elif owner.kind is ScopeKind.MODULE and not facts.is_guarded(facts.index.statement_of(target)):
+            yield Exit(f"{facts.path}::", Field(target.id), value.path, value.label)
+    elif not isinstance(target, ast.Attribute | ast.Subscript) or not value.inside(EACH, value.node):
         yield lost(target)
 
 
 @memoized
 def _has_star(_: FileFacts, target: ast.Tuple | ast.List) -> bool:
     return any(isinstance(one, ast.Starred) for one in target.elts)
-
-
-def _beyond_name(facts: FileFacts, move: Kept, target: ast.Name) -> Iterator[Move | Sink]:
-    owner = facts.resolver.owner(target.id, facts.index.inner_scope_of(target))
-    if owner is None or (move.in_place and not _is_made_here(facts, owner, target, move.value)):
-        yield lost(target)
-    elif owner.kind is ScopeKind.MODULE and not facts.is_guarded(facts.index.statement_of(target)):
-        yield Exit(f"{facts.path}::", Field(target.id), move.value.path, move.value.label)
-
-
-def _is_made_here(facts: FileFacts, owner: Scope, target: ast.Name, value: Value) -> bool:
-    """Whether a name holds a container or an object that nothing else had before it took the value."""
-    held = reaching(facts, target.id, facts.index.scope_of(target), target)
-    before = [one for one in facts.index.reads(owner.index, target.id) if not may_follow(facts, target, one)]
-    is_alone = all(isinstance(facts.index.parents[one], ast.Attribute | ast.Subscript) for one in before)
-    return bool(held) and is_alone and all(_makes(facts, binding, value) for binding in held)
-
-
-def _makes(facts: FileFacts, binding: Binding, value: Value) -> bool:
-    """Whether it is bound to a new container; to an own object, where it is an attribute that takes the value."""
-    made = binding.value
-    if binding.kind is not BindingKind.ASSIGN or not isinstance(made, ast.Call):
-        return isinstance(made, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
-    name = facts.names(made.func, binding.scope).only or ""
-    owner = own_scope(facts, name) if value.path and isinstance(value.path[0], Field) else None
-    return name in load_containers().making or (
-        owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS
-    )
 
 
 def _beyond_stored(facts: FileFacts, move: Stored) -> Iterator[Move | Sink]:

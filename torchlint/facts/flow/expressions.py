@@ -6,13 +6,10 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from torchlint.catalogue.load import load_containers
 from torchlint.facts.flow import arguments
-from torchlint.facts.flow.values import EACH, Field, Given, Item, Kept, Move, Returned, Value, item_at
+from torchlint.facts.flow.values import EACH, Field, Item, Kept, Move, Returned, Value, item_at
 from torchlint.facts.memoizing import memoized
-from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -115,14 +112,10 @@ def _entered(_: FileFacts, value: Value, above: ast.withitem) -> Iterator[Move]:
         yield Kept(above.optional_vars, value)
 
 
-def _assigned(_: FileFacts, value: Value, above: ast.Assign) -> Iterator[Move]:
+def _assigned(_: FileFacts, value: Value, above: ast.Assign | ast.AnnAssign) -> Iterator[Move]:
     if above.value is value.node:
-        yield from (Kept(target, value) for target in above.targets)
-
-
-def _annotated(_: FileFacts, value: Value, above: ast.AnnAssign) -> Iterator[Move]:
-    if above.value is value.node:
-        yield Kept(above.target, value)
+        targets = above.targets if isinstance(above, ast.Assign) else [above.target]
+        yield from (Kept(target, value) for target in targets)
 
 
 def _added(_: FileFacts, value: Value, above: ast.AugAssign) -> Iterator[Move]:
@@ -130,16 +123,12 @@ def _added(_: FileFacts, value: Value, above: ast.AugAssign) -> Iterator[Move]:
         yield Kept(above.target, value.moved(value.node), in_place=True)
 
 
-def _returned(facts: FileFacts, value: Value, above: ast.Return) -> Iterator[Move]:
+def _returned(facts: FileFacts, value: Value, above: ast.Return | ast.YieldFrom) -> Iterator[Move]:
     yield from left(facts, above, value)
 
 
 def _yielded(facts: FileFacts, value: Value, above: ast.Yield) -> Iterator[Move]:
     yield from (move for one in value.inside(EACH, value.node) for move in left(facts, above, one))
-
-
-def _yielded_from(facts: FileFacts, value: Value, above: ast.YieldFrom) -> Iterator[Move]:
-    yield from left(facts, above, value)
 
 
 def left(facts: FileFacts, place: ast.AST, value: Value) -> Iterator[Returned]:
@@ -153,27 +142,10 @@ def _lambda(facts: FileFacts, value: Value, above: ast.Lambda) -> Iterator[Move]
     yield Returned(facts.index.inner_scopes[above].index, value)
 
 
-def _keyword(facts: FileFacts, value: Value, above: ast.keyword) -> Iterator[Move]:
-    call = facts.index.parents[above]
-    if isinstance(call, ast.Call):
+def _argument(facts: FileFacts, value: Value, above: ast.Call | ast.keyword) -> Iterator[Move]:
+    call = facts.index.parents[above] if isinstance(above, ast.keyword) else above
+    if isinstance(call, ast.Call) and call.func is not value.node:
         yield from arguments.steps(facts, value, call)
-
-
-def _argument(facts: FileFacts, value: Value, above: ast.Call) -> Iterator[Move]:
-    if above.func is not value.node:
-        yield from arguments.steps(facts, value, above)
-
-
-def _default(facts: FileFacts, value: Value, above: ast.arguments) -> Iterator[Move]:
-    """`def work(names=LISTED):`."""
-    holder = facts.index.parents[above]
-    opened = [scope for scope in facts.symbols.scopes if scope.node is holder and scope.kind is not ScopeKind.CLASS]
-    positional = [*above.posonlyargs, *above.args]
-    pairs = [*zip(reversed(positional), reversed(above.defaults), strict=False)]
-    pairs += [(one, given) for one, given in zip(above.kwonlyargs, above.kw_defaults, strict=True) if given is not None]
-    for parameter, given in pairs:
-        if given is value.node and opened:
-            yield Given(opened[0].index, parameter.arg, replace(value, calls=()))
 
 
 _STEPS: dict[type[ast.AST | None], Callable[[FileFacts, Value, Any], Iterator[Move]]] = {
@@ -198,13 +170,12 @@ _STEPS: dict[type[ast.AST | None], Callable[[FileFacts, Value, Any], Iterator[Mo
     ast.AsyncFor: _gone_through,
     ast.withitem: _entered,
     ast.Assign: _assigned,
-    ast.AnnAssign: _annotated,
+    ast.AnnAssign: _assigned,
     ast.AugAssign: _added,
     ast.Return: _returned,
     ast.Yield: _yielded,
-    ast.YieldFrom: _yielded_from,
+    ast.YieldFrom: _returned,
     ast.Lambda: _lambda,
-    ast.keyword: _keyword,
+    ast.keyword: _argument,
     ast.Call: _argument,
-    ast.arguments: _default,
 }

@@ -23,7 +23,6 @@ _DESCRIBING = frozenset(
     }
 )
 _LOGGING = frozenset({"debug", "info", "warning", "warn", "error", "log", "add_text"})
-_WANDB_STATE = ("config", "run")
 _TEXT = (ast.keyword, ast.FormattedValue, ast.JoinedStr, ast.BinOp, ast.Dict, ast.Tuple, ast.List)
 
 
@@ -37,7 +36,7 @@ def is_recorded(facts: FileFacts, node: ast.expr) -> bool:
             name = facts.names(above.func, tree.scope_of(above)).only or ""
             if above.func is not below and (name in _RECORDERS or _logs(above, name)):
                 return name != "wandb.init" or not _is_read_back(facts, above)
-            if above.func is not below and name not in _DESCRIBING and not _formats(above):
+            if above.func is not below and name not in _DESCRIBING and method_called(above) != "format":
                 return False
         elif not isinstance(above, _TEXT) and not (isinstance(above, ast.Attribute) and above.attr.startswith("_")):
             return False
@@ -65,17 +64,7 @@ def _logs(call: ast.Call, name: str) -> bool:
 
 def _is_read_back(facts: FileFacts, init: ast.Call) -> bool:
     """Whether code may ask wandb for what it was given: a sweep answers with other values."""
-    return not isinstance(facts.index.parents[init], ast.Expr) or facts.cached(_asks_wandb)
-
-
-def _asks_wandb(facts: FileFacts) -> bool:
-    if any(target.module == "wandb" and target.name in _WANDB_STATE for target, _ in facts.symbols.imports):
-        return True
     tree = facts.index
-    asked = (node for name in _WANDB_STATE for node in tree.attributes(name))
-    return any(name.startswith("wandb.") for node in asked for name in facts.names(node, tree.scope_of(node)).names)
-
-
-def _formats(call: ast.Call) -> bool:
-    """`"options: {}".format(args)`."""
-    return method_called(call) == "format"
+    asked = (node for word in ("config", "run") for node in tree.attributes(word))
+    is_asked = any(name.startswith("wandb.") for node in asked for name in facts.names(node, tree.scope_of(node)).names)
+    return is_asked or not isinstance(tree.parents[init], ast.Expr) or facts.source.mentions("from wandb import")

@@ -12,7 +12,7 @@ from torchlint.facts.calls import Way, callers, targets
 from torchlint.facts.classes import base_names, family_of, own_class
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import dominates, may_follow
-from torchlint.facts.flow.branches import as_usual, is_ruled_out
+from torchlint.facts.flow.chronology import as_usual, is_ruled_out
 from torchlint.facts.flow.values import (
     EACH,
     ELSEWHERE,

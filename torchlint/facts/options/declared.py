@@ -16,7 +16,7 @@ from torchlint.facts.values import Constant, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite, Scope
+    from torchlint.facts.scopes import CallSite
 
 _DATACLASSES = frozenset(
     {"dataclasses.dataclass", "attr.s", "attr.define", "attrs.define", "chz.chz", "pydantic.dataclasses.dataclass"}
@@ -25,6 +25,13 @@ _FIELDS = frozenset({"dataclasses.field", "attr.field", "attrs.field", "pydantic
 _OF_OPTIONS = re.compile(r"arg|conf|cfg|opt|setting|param|flag", re.IGNORECASE)
 """In the name of a class whose fields are options."""
 _SWITCHED_ON = {"store_true": False, "store_false": True}
+_DECLARING = frozenset({"add_argument", "option", "set_defaults"})
+_DEFINING = "DEFINE_"
+SEED = re.compile(
+    r"(?:(?:random|rand|rng|global|manual|torch|np|numpy|data|train|training|base|master|init|initial|split|shuffle)_?)?seed"
+)
+KEPT = re.compile(r"deprecat|unused|not used|ignored|compat|legacy|no effect|obsolete|suppress", re.IGNORECASE)
+"""Said of an option that is known to do nothing."""
 
 
 class Option(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -33,10 +40,6 @@ class Option(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str
     shown: str
     default: tuple[Constant, ...]
-
-
-_DECLARING = frozenset({"add_argument", "option", "set_defaults"})
-_DEFINING = "DEFINE_"
 
 
 def option_defaults(facts: FileFacts, attribute: str) -> tuple[Constant, ...]:
@@ -106,21 +109,16 @@ def _default(facts: FileFacts, site: CallSite) -> tuple[Constant, ...]:
 
 
 def _fields(facts: FileFacts) -> Iterator[Option]:
-    """Fields with a default of a class of options."""
+    """Fields with a default of a class of options: of `@dataclass` or `@dataclass(frozen=True)`."""
     for scope in facts.symbols.scopes:
-        if scope.kind is ScopeKind.CLASS and _OF_OPTIONS.search(scope.name) and _is_dataclass(facts, scope):
-            for name, bindings in scope.bindings.items():
-                if len(bindings) == 1 and bindings[0].annotation is not None and bindings[0].value is not None:
-                    yield Option(name, name, _of_field(facts, bindings[0].value, scope.index))
-
-
-def _is_dataclass(facts: FileFacts, owner: Scope) -> bool:
-    """`@dataclass` and `@dataclass(frozen=True)`."""
-    return any((name or "").removesuffix("()") in _DATACLASSES for name in decorators_of(facts, owner))
-
-
-def _of_field(facts: FileFacts, value: ast.expr, scope: int) -> tuple[Constant, ...]:
-    return facts.value(value, scope).constants or held_default(facts, value, scope)
+        if scope.kind is not ScopeKind.CLASS or not _OF_OPTIONS.search(scope.name):
+            continue
+        decorators = {(name or "").removesuffix("()") for name in decorators_of(facts, scope)}
+        for name, bindings in scope.bindings.items() if decorators & _DATACLASSES else ():
+            value = bindings[0].value
+            if len(bindings) == 1 and bindings[0].annotation is not None and value is not None:
+                default = facts.value(value, scope.index).constants or held_default(facts, value, scope.index)
+                yield Option(name, name, default)
 
 
 def _stored(facts: FileFacts) -> Iterator[Option]:

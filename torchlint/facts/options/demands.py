@@ -15,9 +15,10 @@ from torchlint.facts.control.conditions import decisions
 from torchlint.facts.definitions import only_end
 from torchlint.facts.ends import Definition, Parameter, Through
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.options.declared import held_default
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import method_called
-from torchlint.facts.values import Constant, argument_of
+from torchlint.facts.values import Constant
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -101,9 +102,10 @@ def default_of(facts: FileFacts, function: int, parameter: str) -> tuple[Constan
     """The default of a parameter, of `typer.Option(False)` as well; nothing where it has none, or none is seen."""
     bindings = facts.symbols.scopes[function].bindings.get(parameter, [])
     default = bindings[0].value if len(bindings) == 1 and bindings[0].kind is BindingKind.PARAMETER else None
-    if isinstance(default, ast.Call) and facts.names(default.func, bindings[0].scope).only == "typer.Option":
-        default = argument_of(default, "default", 0)
-    return facts.value(default, bindings[0].scope).constants if default is not None else ()
+    if default is None:
+        return ()
+    scope = bindings[0].scope
+    return facts.value(default, scope).constants or held_default(facts, default, scope)
 
 
 def _of_test(facts: FileFacts, test: ast.expr, scope: int, *, answer: bool) -> Iterator[Demand]:

@@ -14,6 +14,7 @@ from torchlint.facts.definitions import step_back
 from torchlint.facts.ends import Definition
 from torchlint.facts.flow.recording import is_recorded
 from torchlint.facts.options.declared import option_defaults
+from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import method_called
 
@@ -33,7 +34,6 @@ _SAME = frozenset(
 _SAME_BY_METHOD = frozenset(
     {"open", "read", "read_text", "read_bytes", "resolve", "absolute", "as_posix", "expanduser"}
 )
-_HERE = frozenset({"os.getcwd", "pathlib.Path.cwd"})
 
 
 class FilePaths(msgspec.Struct, frozen=True):
@@ -83,8 +83,6 @@ class FilePaths(msgspec.Struct, frozen=True):
 
     def _call(self, call: ast.Call, scope: int, depth: int) -> frozenset[str]:
         name = self.facts.names(call.func, scope).only
-        if name in _HERE:
-            return frozenset({""})
         if name == "os.path.dirname" and call.args:
             return frozenset(posixpath.dirname(path) for path in self.of(call.args[0], scope, depth - 1))
         if name == "os.path.join" or (name in _SAME and len(call.args) > 1):
@@ -92,10 +90,6 @@ class FilePaths(msgspec.Struct, frozen=True):
         if name in _SAME | _OPENING and call.args:
             return self.of(call.args[0], scope, depth - 1)
         method = method_called(call)
-        if method == "with_name" and isinstance(call.func, ast.Attribute) and call.args:
-            folders = frozenset(posixpath.dirname(path) for path in self.of(call.func.value, scope, depth - 1))
-            names = self.of(call.args[0], scope, depth - 1)
-            return frozenset(posixpath.join(folder, own) for folder in folders for own in names)
         is_same = method in _SAME_BY_METHOD and isinstance(call.func, ast.Attribute)
         return self.of(call.func.value, scope, depth - 1) if is_same else frozenset()  # type: ignore[attr-defined]
 
@@ -104,23 +98,13 @@ class FilePaths(msgspec.Struct, frozen=True):
         owner = facts.resolver.owner(name.id, scope)
         if owner is None:
             return frozenset({""}) if name.id == "__file__" else frozenset()
-        opened = self._opened(name)
-        if opened is not None:
-            return self.of(opened, scope, depth - 1)
+        bound = reaching(facts, name.id, scope, name)
+        opened = [(one.value, one.scope) for one in bound if one.kind is BindingKind.ENTERED]
+        if opened:
+            return self._any(opened, depth)
         self.holders[name] = None
         found = [self._bound(owner, name.id, binding, depth) for binding in owner.bindings[name.id]]
         return frozenset[str]().union(*found)
-
-    def _opened(self, name: ast.Name) -> ast.expr | None:
-        """What the nearest `with ... as name` around a name opens."""
-        node: ast.AST | None = name
-        while node is not None:
-            if isinstance(node, ast.With):
-                for item in node.items:
-                    if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == name.id:
-                        return item.context_expr
-            node = self.facts.index.parents.get(node)
-        return None
 
     def _bound(self, owner: Scope, name: str, binding: Binding, depth: int) -> frozenset[str]:
         if binding.kind is BindingKind.ASSIGN:

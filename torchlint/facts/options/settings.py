@@ -1,18 +1,25 @@
-"""What becomes of settings: of options, of a configuration. Whether any code reads one entry, or may do so unseen."""
+"""What becomes of settings: of a configuration, of the options that `argparse` parses.
+
+Whether any code reads one entry, or may do so unseen.
+"""
 
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from torchlint.facts.calls import callers
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition, Parameter, Through
 from torchlint.facts.flow.containment import Containment, lost
 from torchlint.facts.flow.recording import is_only_shown, is_recorded
+from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Sink
-from torchlint.facts.flow.values import Move, Value
+from torchlint.facts.flow.values import Exit, Given, Item, Move, Others, Value
+from torchlint.facts.tree import is_method_call
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -36,11 +43,27 @@ _HARMLESS = frozenset(
         *("omegaconf.open_dict", "omegaconf.read_write", "builtins.setattr", "builtins.delattr"),
     }
 )
-_BY_NAME = frozenset({"builtins.getattr", f"{_OMEGACONF}select"})
 _BELOW = "\n"
 """Between the keys in a label."""
 _ENTRY_METHODS = frozenset({"get", "pop", "setdefault"})
 _MAPPING_METHODS = frozenset({"keys", "update", "items", "values", "popitem", "copy", "to_dict", "toDict"})
+PARSER = "the parser"
+"""The label of what still parses; that of options is empty."""
+_PARSING = {
+    "parse_args": False,
+    "parse_intermixed_args": False,
+    "parse_known_args": True,
+    "parse_known_intermixed_args": True,
+}
+"""Each with whether it gives the options beside what is left."""
+_PARSER_PARTS = frozenset({"add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"})
+"""Methods of a parser that give something to add options to."""
+_KEEPING_OPTIONS = frozenset(
+    {
+        *("add_argument", "set_defaults", "get_default", "error", "exit", "print_help", "print_usage", "format_help"),
+        *("format_usage", "description", "prog", "epilog", "usage", "required", "title"),
+    }
+)
 
 
 class SettingsAnalysis(Containment):
@@ -83,9 +106,8 @@ class SettingsAnalysis(Containment):
         section = tuple(value.label.split(_BELOW)) if value.label else ()
         name = key.value if isinstance(key, ast.Constant) else None
         if not isinstance(name, str) or name.startswith("_"):
-            is_other = isinstance(key, ast.JoinedStr) and not _may_be(key, self._entry[len(section)])
-            return [] if is_other or is_recorded(self.facts, node) else [lost(node)]
-        keys = (*section, *(name.split(".") if _is_selected(node) else (name,)))
+            return [] if is_recorded(self.facts, node) else [lost(node)]
+        keys = (*section, name)
         if section == self._entry[:-1] and not is_recorded(self.facts, node):
             self.is_section_used = True
         if keys == self._entry[: len(keys)]:
@@ -102,18 +124,62 @@ class SettingsAnalysis(Containment):
         is_first = call.args[:1] == [value.node]
         if is_first and name in _HARMLESS:
             return []
-        if is_first and name in _BY_NAME and len(call.args) > 1:
+        if is_first and name == "builtins.getattr" and len(call.args) > 1:
             return self._read(value, call, call.args[1])
         return self.passes(value)
 
 
-def _is_selected(read: ast.expr) -> bool:
-    """`OmegaConf.select(cfg, "optim.lr")`."""
-    function = read.func if isinstance(read, ast.Call) else None
-    return isinstance(function, ast.Attribute) and function.attr == "select"
+class OptionsAnalysis(SettingsAnalysis):
+    """Follows a parser, and the options that it parses."""
+
+    def __init__(self, facts: FileFacts, option: str) -> None:
+        super().__init__(facts, (option,), have_methods=False)
+        self.parsed: list[ast.Call] = []
+        """The calls that parse."""
+
+    def beyond(self, move: Move) -> Iterator[Move | Sink]:
+        """Who else calls a function that adds options to a parser has these options as well."""
+        if isinstance(move, Given) and move.value.label == PARSER:
+            yield Exit(symbol_of(self.facts, move.function), Others(), (), PARSER)
+        yield from super().beyond(move)
+
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        member = self.facts.index.parents[value.node]
+        if value.label != PARSER:
+            return super().steps(value)
+        return self._parser_member(value, member) if isinstance(member, ast.Attribute) else self.passes(value)
+
+    def _parser_member(self, value: Value, member: ast.Attribute) -> Iterable[Move | Sink]:
+        call = self.facts.index.parents[member]
+        if isinstance(call, ast.Call) and call.func is member:
+            if member.attr in _PARSER_PARTS:
+                return [value.at(call)]
+            if member.attr in _PARSING:
+                if len(call.args) > 1 or any(keyword.arg != "args" for keyword in call.keywords):
+                    return [lost(call)]  # into an object that exists already
+                self.parsed.append(call)
+                options = replace(value, node=call, label="")
+                return options.inside(Item(0), call) if _PARSING[member.attr] else [options]
+        return [] if member.attr in _KEEPING_OPTIONS else [lost(member)]
 
 
-def _may_be(text: ast.JoinedStr, key: str) -> bool:
-    """Whether `f"{split}_files"` may be a key."""
-    parts = [re.escape(str(one.value)) if isinstance(one, ast.Constant) else ".*" for one in text.values]
-    return re.fullmatch("".join(parts), key) is not None
+def parsers_of(facts: FileFacts, expression: ast.expr, scope: int) -> list[ast.Call] | None:
+    """The calls that made the parser that `expression` is or belongs to; None where one is not known."""
+    found: dict[ast.Call, None] = {}
+    waiting, seen = [(expression, scope)], set[ast.expr]()
+    while waiting:
+        one, where = waiting.pop()
+        for end in definitions_of(facts, one, where, Through.PARAMETERS):
+            if isinstance(end, Parameter) and callers(facts, end.function):
+                continue
+            made = end.node if isinstance(end, Definition) and not end.parts else None
+            if not isinstance(end, Definition) or not isinstance(made, ast.Call):
+                return None
+            if facts.names(made.func, end.scope).only == "argparse.ArgumentParser":
+                found[made] = None
+            elif not is_method_call(made, *_PARSER_PARTS):
+                return None
+            elif made not in seen:
+                seen.add(made)
+                waiting.append((made.func.value, end.scope))
+    return list(found)

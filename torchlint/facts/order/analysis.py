@@ -19,33 +19,47 @@ from torchlint.facts.definitions import seen_values
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import EACH, Exit, Item, Kept, Move, Value, Written
-from torchlint.facts.order.arrays import JOINED, is_data, is_numbered_by_place
-from torchlint.facts.order.files import sorts_keys, written_to
+from torchlint.facts.order.files import (
+    JOINED,
+    NUMBERING,
+    SPELLED,
+    is_data,
+    is_listed,
+    is_of_entry,
+    sorts_keys,
+    spells,
+    written_to,
+)
 from torchlint.facts.order.loops import (
+    KEYED,
+    MAKERS,
+    VIEWS,
     call_given,
     counters_in,
-    extended,
     filled,
     gets_ids,
     index_name,
-    is_label,
     names_bound,
     names_in,
     numbers_values,
+    only_spells,
     statements_in,
-    takes_each,
 )
-from torchlint.facts.order.manifests import is_listed, is_of_entry
-from torchlint.facts.order.mappings import KEYED, MAKERS, VIEWS, is_empty_mapping, keyed
-from torchlint.facts.order.numbering import only_finds_again, only_spells
-from torchlint.facts.order.picked import PICKED, TAKEN, is_last, of_picked, of_taken
-from torchlint.facts.order.reads import is_shown, is_sorted_in_place, leaves_ties
-from torchlint.facts.order.rounds import stops_by_number, trains
-from torchlint.facts.order.spelled import SPELLED, extended_text, of_spelled, spells
-from torchlint.facts.order.splitting import divides_work, is_sent_by_place, puts_aside, splits
-from torchlint.facts.order.subscripts import goes_on, in_item, is_item, is_picked, is_place, is_whole
-from torchlint.facts.order.words import DATA, DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT, TRAINED
-from torchlint.facts.tree import is_own, last_word
+from torchlint.facts.order.places import (
+    divides_work,
+    goes_on,
+    is_item,
+    is_picked,
+    is_place,
+    is_sent_by_place,
+    is_shown,
+    is_sorted_in_place,
+    is_whole,
+    leaves_ties,
+    splits,
+)
+from torchlint.facts.order.words import DATA, DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT
+from torchlint.facts.tree import last_word
 from torchlint.facts.words import says
 
 if TYPE_CHECKING:
@@ -57,9 +71,6 @@ _NUMBERED = "numbered"
 """The label of pairs of a number and an entry, as `enumerate` makes them."""
 _ZIPPED = "zipped"
 """The label of such pairs the other way round: `zip(names, range(9))`."""
-
-NO_LISTS = {SPELLED: of_spelled, PICKED: of_picked, TAKEN: of_taken}
-"""What becomes of values that an order decides and that are no lists themselves, by their label."""
 
 
 def started(facts: FileFacts, made: ast.expr) -> Value:
@@ -84,15 +95,14 @@ class OrderAnalysis(Analysis):
             ast.comprehension: self._comprehension,
             ast.For: self._loop,
             ast.AsyncFor: self._loop,
-            ast.Assign: self._assigned,
         }
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above = self.facts.index.parents.get(value.node)
         if isinstance(above, ast.keyword):
             above = self.facts.index.parents[above]
-        if value.label in NO_LISTS:
-            return NO_LISTS[value.label](self.facts, value, above) or self.passes(value)
+        if value.label == SPELLED:
+            return self._spelled(value, above)
         if isinstance(above, ast.Call):
             return self.called(value, above) if above.func is not value.node else ()
         handled = self._by_node.get(type(above))
@@ -126,18 +136,15 @@ class OrderAnalysis(Analysis):
         elif isinstance(call, ast.Call) and call.func is above:
             if above.attr in load_orders().keeping_methods:
                 yield value.at(call)
-            elif above.attr == "index" and len(call.args) == 1 and self._numbers_classes(above.value):
+            elif above.attr == "index" and len(call.args) == 1 and says(last_word(above.value), "class_names"):
                 yield Sink(IDS, call)
-            elif above.attr in ("sample", "head", "tail") and self._is_table(above.value):
-                yield Sink(DRAW if above.attr == "sample" else SPLIT, call)
 
-    def _numbers_classes(self, names: ast.expr) -> bool:
-        """`classes.index(name)`, also where an item of the data set gets its label so."""
-        return says(last_word(names), "class_names") or (is_own(names) and in_item(self.facts, names))
-
-    def _is_table(self, expression: ast.expr) -> bool:
-        names = self.facts.names(expression, self._scope(expression)).names
-        return any(name.startswith("pandas.") for name in names)
+    def _spelled(self, value: Value, above: ast.AST | None) -> Iterable[Move | Sink]:
+        """A text of the entries may be cut and searched: nobody counts its letters."""
+        if isinstance(above, ast.BinOp | ast.FormattedValue | ast.JoinedStr):
+            return [value.at(above)]
+        is_list = isinstance(above, ast.Call) and is_listed(self.facts, above)
+        return [Sink(LISTS, above)] if is_list else self.passes(value)  # type: ignore[arg-type]
 
     def _column(self, value: Value, above: ast.Dict) -> Iterable[Move | Sink]:
         """`pd.DataFrame({"path": files})`: the rows have the order of their columns."""
@@ -146,10 +153,7 @@ class OrderAnalysis(Analysis):
         return [value.at(call)] if is_table and isinstance(call, ast.Call) else self.passes(value)
 
     def _names(self, call: ast.Call) -> str | None:
-        return self.facts.names(call.func, self._scope(call)).only
-
-    def _scope(self, node: ast.expr) -> int:
-        return self.facts.index.scope_of(node)
+        return self.facts.names(call.func, self.facts.index.scope_of(call)).only
 
     def _subscript(self, value: Value, above: ast.Subscript) -> Iterator[Move | Sink]:
         is_read = above.value is value.node and isinstance(above.ctx, ast.Load) and value.label != KEYED
@@ -163,8 +167,6 @@ class OrderAnalysis(Analysis):
         elif is_place(self.facts, above.slice):
             # `[0]` mostly takes the only entry there is, and `[i]` of a loop goes through all of them.
             yield Sink(INDEX, above)
-        elif is_last(above.slice):
-            yield replace(value, node=above, label=PICKED)
         elif is_picked(self.facts, above.slice):
             yield Sink(DRAW, above)
         elif is_sent_by_place(self.facts, above):
@@ -189,8 +191,8 @@ class OrderAnalysis(Analysis):
             return [] if value.label == KEYED else [replace(value, node=call, label=SPELLED)]
         if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
             return () if only_spells(self.facts, call) else [Sink(IDS, call)]
-        if name in ("builtins.len", "builtins.next", "builtins.sorted"):
-            return self._asked_by_place(value, call, name)
+        if name in ("builtins.next", "builtins.sorted"):
+            return self._asked(value, call, name)
         if name in MAKERS and value.node in call.args[:1]:
             return [replace(value, node=call, label=KEYED)]
         if name == "builtins.zip" and len(call.args) > 1 and self.is_paired(call, value.node):
@@ -214,7 +216,7 @@ class OrderAnalysis(Analysis):
         """Whether a call gives pairs of a number and an entry."""
         others = (one.func for one in call.args if isinstance(one, ast.Call) and one is not value.node)
         is_numbered = name == "builtins.zip" and any(
-            self.facts.names(other, self._scope(call)).only in load_orders().numbers for other in others
+            self.facts.names(other, self.facts.index.scope_of(call)).only in load_orders().numbers for other in others
         )
         kept = JOINED if name in load_orders().stacks else "" if value.label == KEYED else value.label
         return _NUMBERED if name == ENUMERATE else _ZIPPED if is_numbered else kept
@@ -235,10 +237,7 @@ class OrderAnalysis(Analysis):
         name = self._names(call) if isinstance(call, ast.Call) and not value.path else None
         if name == "builtins.zip":
             return [replace(value, node=call, path=(EACH,), label="")]
-        return [Sink(DATA, call)] if is_numbered_by_place(name) else self.passes(value)
-
-    def _assigned(self, value: Value, above: ast.Assign) -> Iterable[Move | Sink]:
-        return [Sink(SPLIT, above)] if puts_aside(above) else self.passes(value)
+        return [Sink(DATA, call)] if name in NUMBERING else self.passes(value)
 
     # -- loops ---------------------------------------------------------------------------------------------------------
 
@@ -261,57 +260,35 @@ class OrderAnalysis(Analysis):
             yield from self.passes(value)
             return
         index = index_name(above.target) if value.label == _NUMBERED else None
-        scope, kept = self.facts.index.scope_of(above), replace(value, label="")
-        numbers = {index, *self.counters_in(above)}
+        kept = replace(value, label="")
+        numbers = self.numbers_in(above, index)
         for statement in statements_in(above):
-            mapping = gets_ids(statement, index, self.counters_in(above))
-            if mapping is not None:
-                if not only_finds_again(self.facts, mapping, above, scope):
-                    yield Sink(IDS, statement)
-            elif splits(statement, above, numbers) or stops_by_number(above, statement, numbers):
+            if gets_ids(statement, numbers):
+                yield Sink(IDS, statement)
+            elif splits(statement, above, numbers):
                 yield Sink(SPLIT, statement)
-            elif trains(self.facts, above, statement):
-                yield Sink(TRAINED, statement)
             elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield):
                 yield from left(self.facts, statement, kept.at(statement.value))
             else:
                 yield from self.filled(above, statement, index, kept)
 
-    def _asked_by_place(self, value: Value, call: ast.Call, name: str) -> Iterator[Move | Sink]:
-        """`_, folders, files = next(os.walk(root))`, the names in each of `sorted(os.walk(root))`; `range(len(names))`.
+    def _asked(self, value: Value, call: ast.Call, name: str) -> Iterator[Move]:
+        """`_, folders, files = next(os.walk(root))`, the names in each of `sorted(os.walk(root))`; ties."""
+        walked = (1, 2) if isinstance(value.node, ast.Call) and self._names(value.node) == "os.walk" else ()
+        folders = (EACH,) if name == "builtins.sorted" else ()  # in order, unlike the names in each of them
+        yield from (replace(value, node=call, path=(*folders, Item(place))) for place in walked)
+        yield from [value.at(call)] if leaves_ties(call) else []
 
-        The body of a loop over such numbers asks for `names[i]`.
-        """
-        if name != "builtins.len":
-            walked = (1, 2) if isinstance(value.node, ast.Call) and self._names(value.node) == "os.walk" else ()
-            folders = (EACH,) if name == "builtins.sorted" else ()  # in order, unlike the names in each of them
-            yield from (replace(value, node=call, path=(*folders, Item(place))) for place in walked)
-            yield from [value.at(call)] if leaves_ties(call) else []
-            return
-        places = self.facts.index.parents[call]
-        above = self.facts.index.parents[places] if isinstance(places, ast.Call) else None
-        index = above.target.id if isinstance(above, ast.For) and isinstance(above.target, ast.Name) else None
-        if index is None or value.label or self._names(places) != "builtins.range":  # type: ignore[arg-type]
-            return
-        for statement in statements_in(above) if takes_each(above, value.node, index) else ():  # type: ignore[arg-type]
-            if gets_ids(statement, index, set()) is not None:
-                yield Sink(IDS, statement)
-            else:
-                number = index if is_label(index, statement) else None
-                yield from self.filled(above, statement, number, value)  # type: ignore[arg-type]
-
-    def counters_in(self, loop: ast.For | ast.AsyncFor) -> set[str]:
+    def numbers_in(self, loop: ast.For | ast.AsyncFor, index: str | None) -> set[str]:
         """The names by which a loop hands out numbers."""
-        return counters_in(loop)
+        return counters_in(loop) | ({index} if index is not None else set())
 
     def filled(
         self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, index: str | None, value: Value
     ) -> Iterator[Move | Sink]:
         """What a statement of a loop makes of the order."""
         yield from self.written(loop, statement, value)
-        mapping, addition = keyed(statement), filled(statement) or extended(self.facts, statement)
-        if mapping is not None and is_empty_mapping(self.facts, mapping):
-            yield Kept(mapping, replace(value, node=mapping, label=KEYED), in_place=True)
+        addition = filled(statement)
         if addition is None:
             return
         container, element = addition
@@ -321,9 +298,7 @@ class OrderAnalysis(Analysis):
             yield Kept(container, value.at(container), in_place=True)
 
     def written(self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, value: Value) -> Iterator[Move | Sink]:
-        """What a statement of a loop writes of the order, to a file or to the end of a text."""
-        call, text = call_given(statement, names_bound(loop)), extended_text(self.facts, statement)
+        """What a statement of a loop writes of the order to a file."""
+        call = call_given(statement, names_bound(loop))
         if call is not None and not is_of_entry(self.facts, call, loop):
             yield from [Sink(LISTS, statement)] if is_listed(self.facts, call) else self._into_files(value, call)
-        if text is not None and names_in(text.value) & names_bound(loop):
-            yield Kept(text.target, replace(value, node=text.target, label=SPELLED), in_place=True)

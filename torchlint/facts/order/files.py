@@ -1,4 +1,4 @@
-"""Files that carry a list from one program to another: what is written to them, and where it is read again.
+"""Files that an order is written to: lists by the words of their names, rows of arrays; where others read them.
 
 A file is known by the last part of its path, or by the constant of the project that holds the path.
 """
@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import ast
 import posixpath
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders
+from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Through
 from torchlint.facts.options.declared import option_defaults
+from torchlint.facts.order.loops import names_bound, names_in
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import method_called
 from torchlint.facts.values import argument_of
 
@@ -27,6 +31,16 @@ LINES = frozenset({"write", "writelines", "writerow", "writerows", "write_text",
 _OPENING = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _SAME = _OPENING | {"pathlib.Path", "pathlib.PurePath", "builtins.str", "os.path.abspath", "csv.writer", "csv.reader"}
 _OF_RECEIVER = frozenset({"open", "read", "read_text", "resolve", "expanduser", "absolute"})
+_NAMED = re.compile(r"(?:^|[^a-z])(?:train|val|valid|test|trainval|split|manifest|file_?list|metadata)(?:$|[^a-z])")
+SPELLED = "spelled"
+"""The label of a text that has the order of the entries it says."""
+JOINED = "joined"
+"""The label of an array whose rows have the order."""
+_WRITING = frozenset({"numpy.save", "numpy.savez", "numpy.savez_compressed", "torch.save"})
+NUMBERING = frozenset({"numpy.savez", "numpy.savez_compressed"})
+"""They keep what is spread over them as `arr_0`, `arr_1`."""
+_PREPARING = re.compile(r"(?<![a-z])data(?:sets?)?(?![a-z])|pre_?process|prepare")
+"""Words of files that make the data for others."""
 
 
 def written_to(facts: FileFacts, call: ast.Call) -> frozenset[str]:
@@ -42,7 +56,7 @@ def file_of(facts: FileFacts, call: ast.Call) -> ast.expr | None:
     if name == "builtins.print":
         return argument_of(call, "file", None)
     place = 0 if method_called(call) in load_orders().exporting else load_orders().written.get(name)
-    return None if place is None else _argument(call, place)
+    return None if place is None or place >= len(call.args) else call.args[place]
 
 
 def sorts_keys(facts: FileFacts, call: ast.Call) -> bool:
@@ -125,5 +139,54 @@ def _read_from(facts: FileFacts, site: CallSite) -> ast.expr | None:
     return call if set(mode).isdisjoint("wax") else None
 
 
-def _argument(call: ast.Call, place: int) -> ast.expr | None:
-    return call.args[place] if place < len(call.args) else None
+def is_listed(facts: FileFacts, call: ast.Call) -> bool:
+    """Whether a call writes to a file that is named as a list of what is trained or tested with."""
+    file = file_of(facts, call)
+    return file is not None and _is_named(facts, file, facts.index.scope_of(call))
+
+
+def is_of_entry(facts: FileFacts, call: ast.Call, loop: ast.For | ast.AsyncFor) -> bool:
+    """Whether a loop writes a file for each entry, and no list: `np.save(folder / f"{name}.npy", rows)`."""
+    is_added = isinstance(call.func, ast.Attribute) and call.func.attr in LINES
+    file = None if is_added else file_of(facts, call)
+    return file is not None and not names_in(file).isdisjoint(names_bound(loop))
+
+
+def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> bool:
+    """Whether the path of a file, or of what was opened, holds one of the words."""
+    if depth <= 0:
+        return False
+    if isinstance(file, ast.Name):
+        bound = reaching(facts, file.id, scope, file)
+        entered = [one.value for one in bound if one.kind is BindingKind.ENTERED]
+        opened = [(value, scope) for value in entered if value is not None]
+        ends = definitions_of(facts, file, scope, Through.CHANGES | Through.PARAMETERS)
+        opened += [(end.node, end.scope) for end in ends if isinstance(end, Definition) and not end.parts]
+        is_one = any(isinstance(text, str) and _NAMED.search(text) for text in facts.value(file, scope).constants)
+        return is_one or any(one is not file and _is_named(facts, one, where, depth - 1) for one, where in opened)
+    if isinstance(file, ast.FormattedValue):
+        return _is_named(facts, file.value, scope, depth - 1)
+    if isinstance(file, ast.Call):
+        holder = [file.func.value] if isinstance(file.func, ast.Attribute) else []
+        return any(_is_named(facts, one, scope, depth - 1) for one in (*holder, *file.args))
+    if isinstance(file, ast.JoinedStr):
+        return any(_is_named(facts, part, scope, depth - 1) for part in file.values)
+    if isinstance(file, ast.BinOp):
+        put_in = file.right.elts if isinstance(file.right, ast.Tuple) else [file.right]
+        return any(_is_named(facts, one, scope, depth - 1) for one in (file.left, *put_in))
+    paths = option_defaults(facts, file.attr) if isinstance(file, ast.Attribute) else [getattr(file, "value", None)]
+    return any(isinstance(path, str) and _NAMED.search(path.lower()) for path in paths)
+
+
+def spells(facts: FileFacts, call: ast.Call) -> bool:
+    """Whether a call makes a text of the entries it is given."""
+    scope = facts.index.inner_scope_of(call)
+    if method_called(call) == "join":
+        return kind_of(facts, call.func.value, scope) is Kind.TEXT  # type: ignore[attr-defined]
+    return facts.names(call.func, scope).only in load_orders().spelling
+
+
+def is_data(facts: FileFacts, call: ast.Call) -> bool:
+    """Whether a call writes an array that is data by the path of the file that writes it."""
+    name = facts.names(call.func, facts.index.scope_of(call)).only
+    return name in _WRITING and _PREPARING.search(facts.path.lower()) is not None

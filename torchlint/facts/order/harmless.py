@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.flow.tracker import Analysis, Flow, Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.order.analysis import started
-from torchlint.facts.order.reads import is_sorted_in_place
+from torchlint.facts.order.places import is_sorted_in_place
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

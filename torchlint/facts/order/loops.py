@@ -1,4 +1,4 @@
-"""What loops and comprehensions make of an order: ids handed out one after another, lists filled."""
+"""What loops and comprehensions make of an order: ids handed out one after another, lists and mappings filled."""
 
 from __future__ import annotations
 
@@ -6,8 +6,19 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.tree import last_word
+
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+KEYED = "keyed"
+"""The label of a mapping whose keys have the order."""
+VIEWS = frozenset({"keys", "values", "items"})
+MAKERS = frozenset({"builtins.dict", "builtins.dict.fromkeys", "collections.OrderedDict"})
 
 
 def is_number(value: ast.expr) -> bool:
@@ -18,6 +29,15 @@ def numbers_values(display: ast.DictComp) -> bool:
     """`{name: i for i, name in enumerate(...)}`: the number is the value, or the key."""
     index = index_name(display.generators[0].target)
     return index is not None and index in (names_in(display.value) | names_in(display.key))
+
+
+def only_spells(facts: FileFacts, made: ast.expr) -> bool:
+    """Whether `number_of = dict(zip(words, range(9)))` serves `chr(number_of[word])` alone: any letter will do."""
+    assign = facts.index.parents[made]
+    target = assign.targets[0] if isinstance(assign, ast.Assign) else None
+    parents = facts.index.parents
+    spelled = [parents[parents[read]] for read in facts.index.reads_of(target)] if isinstance(target, ast.Name) else []
+    return bool(spelled) and all(isinstance(one, ast.Call) and last_word(one.func) == "chr" for one in spelled)
 
 
 def index_name(target: ast.expr) -> str | None:
@@ -35,17 +55,15 @@ def names_bound(loop: ast.For | ast.AsyncFor) -> set[str]:
     return {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
-def gets_ids(statement: ast.stmt, index: str | None, counters: set[str]) -> ast.expr | None:
-    """The mapping in `ids[name] = i`, `= i + 4`, `= len(ids)`, `= counter`, `ids.setdefault(name, len(ids))`."""
+def gets_ids(statement: ast.stmt, counted: set[str]) -> bool:
+    """`ids[name] = i`, where `i` counts, `= i + 4`, `= len(ids)`, `ids.setdefault(name, len(ids))`."""
     mapping, number = _keyed_number(statement)
     if mapping is None:
-        return None
+        return False
     summands = (
         [number.left, number.right] if isinstance(number, ast.BinOp) and isinstance(number.op, ast.Add) else [number]
     )
-    counted = {index, *counters} - {None}
-    is_id = any(one.id in counted if isinstance(one, ast.Name) else _is_length(one, mapping) for one in summands)
-    return mapping if is_id else None
+    return any(one.id in counted if isinstance(one, ast.Name) else _is_length(one, mapping) for one in summands)
 
 
 def _keyed_number(statement: ast.stmt) -> tuple[ast.expr | None, ast.expr | None]:
@@ -78,15 +96,6 @@ def filled(node: ast.stmt) -> tuple[ast.expr, ast.expr | None] | None:
     return None
 
 
-def extended(facts: FileFacts, statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
-    """The list in `rows += work(name)`, and what it gets."""
-    if not isinstance(statement, ast.AugAssign) or not isinstance(statement.op, ast.Add):
-        return None
-    bound = facts.bindings(statement.target, facts.index.scope_of(statement.target))
-    made = [one.value for one in bound if one.statement is not statement]
-    return (statement.target, statement.value) if made and all(isinstance(one, ast.List) for one in made) else None
-
-
 def statements_in(loop: ast.For | ast.AsyncFor | ast.While) -> Iterator[ast.stmt]:
     """The statements a loop runs, also in inner loops that go on with its own elements (`os.walk`) or a listing."""
     own = set() if isinstance(loop, ast.While) else names_in(loop.target)
@@ -116,26 +125,6 @@ def _picks_one(test: ast.expr) -> bool:
     texts = [side.value for side in sides if isinstance(side, ast.Constant) and isinstance(side.value, str)]
     is_of_part = any(isinstance(side, ast.Subscript) for side in sides)
     return bool(texts) and not is_of_part and not texts[0].startswith(".")
-
-
-def takes_each(loop: ast.For, listing: ast.expr, index: str) -> bool:
-    """Whether a loop over places reads the entry at each: `names[i]`."""
-    written = ast.unparse(listing)
-    return any(
-        isinstance(node, ast.Subscript)
-        and getattr(node.slice, "id", "") == index
-        and ast.unparse(node.value) == written
-        for node in ast.walk(loop)
-    )
-
-
-def is_label(index: str, node: ast.AST) -> bool:
-    """Whether code uses the number of the round for itself, not only as the place of something: `rows[i]`."""
-    if isinstance(node, ast.Subscript):
-        return is_label(index, node.value)
-    if isinstance(node, ast.Name):
-        return node.id == index
-    return any(is_label(index, part) for part in ast.iter_child_nodes(node))
 
 
 def counters_in(loop: ast.For | ast.AsyncFor) -> set[str]:

@@ -1,18 +1,18 @@
-"""Orders and hashes that change with the hash seed: of sets of text or of objects, and of text itself."""
+"""Orders and hashes that change with the hash seed: of sets of text or of objects, and of text; what these decide."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from torchlint.catalogue.load import load_generators
 from torchlint.diagnostics import Location
-from torchlint.facts.flow.tracker import Flow, follow
-from torchlint.facts.flow.values import Exit
-from torchlint.facts.order.analysis import started
-from torchlint.facts.order.sets import SetAnalysis
+from torchlint.facts.flow.tracker import Analysis, Flow, Sink, follow
+from torchlint.facts.flow.values import Exit, Move, Value
+from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.texts import holds_text, is_text
 from torchlint.facts.scopes import CallSite, Site
 
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 _HASH = "builtins.hash"
 SET_MAKERS = frozenset({"builtins.set", "builtins.frozenset"})
+_PATHS = frozenset({"os.path.join", "pathlib.Path", "builtins.open"})
+_NUMBERS = frozenset({"builtins.abs", "builtins.int", "builtins.str", "builtins.hex"})
+"""What gives the hash in another form."""
+_LOOSE = (ast.BinOp, ast.Call, ast.keyword, ast.UnaryOp, ast.JoinedStr, ast.FormattedValue)
+"""What a hash may stand in and still be the value that decides."""
+_BUCKET, _SEED, _FILE = "a bucket or a split", "a seed", "a file name"
 
 
 class Salted(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -74,7 +80,7 @@ def set_orders(facts: FileFacts) -> dict[ast.AST, SetOrder]:
     """The sets of text, or of objects, whose order decides something or leaves the file, by what makes them."""
     found: dict[ast.AST, SetOrder] = {}
     for site in sets_of_text(facts):
-        flow = follow(SetAnalysis(facts, into_datasets=False), started(facts, site.node))  # type: ignore[arg-type]
+        flow = follow(OrderAnalysis(facts, into_datasets=False), started(facts, site.node))  # type: ignore[arg-type]
         if flow.sink is not None or flow.exits:
             found[site.node] = SetOrder(site, flow)
     return found
@@ -118,3 +124,59 @@ def _is_affected(facts: FileFacts, made: ast.expr, site: Site) -> bool:
         return len(made.args) == 1 and not made.keywords and holds_text(facts, made.args[0], site.scope)
     targets = site.statement.targets if isinstance(site.statement, ast.Assign) else []
     return len(targets) == 1 and site.statement.value is made and holds_text(facts, targets[0], site.scope)  # type: ignore[attr-defined]
+
+
+class HashAnalysis(Analysis):
+    """Where a hash decides something that must not change between runs."""
+
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        above = self.facts.index.parents.get(value.node)
+        if _is_given_to_setter(self.facts, value.node):
+            return []  # one cause, one finding: TL302 says it
+        use = _use(self.facts, value.node)
+        if use is not None:
+            return [Sink(use, value.node)]
+        is_number = (
+            isinstance(above, ast.Call)
+            and self.facts.names(above.func, self.facts.index.scope_of(above)).only in _NUMBERS
+        )
+        is_kept = is_number or isinstance(above, ast.BinOp | ast.UnaryOp | ast.JoinedStr | ast.FormattedValue)
+        return [value.at(above)] if is_kept else self.passes(value)  # type: ignore[arg-type]
+
+
+def _use(facts: FileFacts, node: ast.expr) -> str | None:
+    """What a hash decides, seen in the expression around it: the outermost use that says it."""
+    found = None
+    for ancestor, below in facts.index.ancestors(node):
+        if isinstance(ancestor, ast.BinOp) and isinstance(ancestor.op, ast.Mod) and ancestor.left is below:
+            found = _BUCKET
+        elif isinstance(ancestor, ast.Call):
+            function = facts.names(ancestor.func, facts.index.scope_of(ancestor)).only
+            found = _SEED if function in load_generators().makers else _FILE if function in _PATHS else found
+        elif isinstance(ancestor, ast.Assign):
+            return _SEED if _names_seed(ancestor) else found
+        if not isinstance(ancestor, _LOOSE):
+            return found
+    return found
+
+
+def _is_given_to_setter(facts: FileFacts, node: ast.expr) -> bool:
+    """Whether a hash seeds a generator of a library, at once or by a name that says so."""
+    for ancestor, _ in facts.index.ancestors(node):
+        if isinstance(ancestor, ast.Call) and _sets(facts, ancestor):
+            return True
+        if isinstance(ancestor, ast.Assign) and _names_seed(ancestor):
+            names = {target.id for target in ancestor.targets if isinstance(target, ast.Name)}
+            given = (site.node for site in facts.symbols.calls if _sets(facts, site.node))
+            return any(isinstance(one, ast.Name) and one.id in names for call in given for one in ast.walk(call))
+        if not isinstance(ancestor, _LOOSE):
+            return False
+    return False
+
+
+def _sets(facts: FileFacts, call: ast.Call) -> bool:
+    return bool(facts.names(call.func, facts.index.scope_of(call)).names & load_generators().setters)
+
+
+def _names_seed(assign: ast.Assign) -> bool:
+    return any(isinstance(target, ast.Name) and "seed" in target.id.lower() for target in assign.targets)

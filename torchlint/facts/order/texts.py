@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, End, Parameter, Through
-from torchlint.facts.flow.values import EACH, Item
+from torchlint.facts.flow.values import EACH
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.tensors.annotations import agreed, kind_of_annotation
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
@@ -19,28 +19,24 @@ from torchlint.facts.words import says
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_CONTAINERS = frozenset({"list", "set", "frozenset", "tuple", "sequence", "iterable", "collection", "iterator"})
 ADDRESSED = frozenset({"parameters", "modules", "children"})
 """Methods of a module that yield objects hashed by their address."""
 _TEXTS = frozenset({"split", "rsplit", "splitlines", "partition", "rpartition", "readlines", "read_text"}) | ADDRESSED
 """Methods that give text, or such objects."""
-_ROWS = frozenset({"csv.reader", "csv.DictReader"})
-"""What goes through rows, each of several texts."""
-_LISTINGS = _ROWS | {
-    "os.listdir",
-    "glob.glob",
-    "glob.iglob",
-    "builtins.open",
-    "io.open",
-    "re.findall",
-    "re.split",
-    "string.ascii_letters",
-}
-_READERS = frozenset({"numpy.genfromtxt", "numpy.loadtxt"})
-_TEXT_TYPES = frozenset({"builtins.str", "builtins.bytes", "numpy.str_", "numpy.bytes_"})
-_TEXT_CODE = re.compile(r"[<>=|]?[US]\d*|str|bytes")
-"""How NumPy writes types of text."""
-_OBJECT_TYPES = frozenset({"builtins.object", "numpy.object_"})
+_LISTINGS = frozenset(
+    {
+        "csv.reader",
+        "csv.DictReader",
+        "os.listdir",
+        "glob.glob",
+        "glob.iglob",
+        "builtins.open",
+        "io.open",
+        "re.findall",
+        "re.split",
+        "string.ascii_letters",
+    }
+)
 _OF_STRINGS = frozenset(
     {"strip", "lstrip", "rstrip", "lower", "upper", "title", "casefold", "capitalize", "removesuffix", "group"}
 )
@@ -52,9 +48,6 @@ _SAME = frozenset(
 )
 _SAME_METHODS = frozenset({"keys", "copy", "tolist", "flatten", "ravel", "squeeze", "reshape"})
 _ADDING = frozenset({"add", "append", "update", "extend"})
-_ROOT = Item(0)
-"""The folder in what `os.walk` gives."""
-_PAIR = 2
 _DEPTH = 4
 
 
@@ -76,10 +69,8 @@ def _of_end(facts: FileFacts, end: End, depth: int) -> bool | None:
     """The same of one thing that an expression may be; None where it does not say."""
     if isinstance(end, Parameter):
         return _annotated(facts, end)
-    if end is None:
+    if end is None or end.parts:
         return None
-    if end.parts:
-        return _is_walk(facts, end, len(end.parts) == 2 and end.parts[1] != _ROOT) or None
     node, scope = end.node, end.scope
     if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
         return _of_comprehension(facts, node, scope, depth)
@@ -92,6 +83,14 @@ def _of_end(facts: FileFacts, end: End, depth: int) -> bool | None:
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice | ast.Tuple):
         return holds_text(facts, node.value, scope, depth - 1) or None
     return _of_call(facts, node, scope, depth) if isinstance(node, ast.Call) else None
+
+
+def _annotated(facts: FileFacts, parameter: Parameter) -> bool | None:
+    """`labels: list[str]`; None where no annotation says what is held."""
+    bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
+    declared = [(one.annotation, one.scope) for one in bindings if one.annotation is not None]
+    held = agreed(kind_of_annotation(facts, annotation, scope, "each") for annotation, scope in declared)
+    return {Kind.TEXT: True, Kind.NUMBER: False}.get(held)
 
 
 def _of_comprehension(
@@ -111,106 +110,29 @@ def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = _DEPTH
         return True
     if isinstance(element, ast.Subscript) and isinstance(element.value, ast.Call):
         return holds_text(facts, element.value, scope, depth - 1)
-    if isinstance(element, ast.Subscript) and depth > 0 and _picks_text(facts, element, scope, depth):
-        return True
     if isinstance(element, ast.Subscript) and isinstance(element.slice, ast.Slice):
         return depth > 0 and is_text(facts, element.value, scope, depth - 1)
     if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
-        return _gives_text(facts, element.func.attr, element, scope)
-    row = element.value if isinstance(element, ast.Subscript) else element
-    held = [end for end in definitions_of(facts, row, scope) if isinstance(end, Definition) and end.parts]
-    return any(
-        _gives_rows(facts, end)
-        or _is_walk(facts, end, len(end.parts) == 3 or end.parts[1:] == (_ROOT,))
-        or (row is element and end.parts == (EACH,) and holds_text(facts, end.node, end.scope, depth - 1))
-        for end in held
-    )
-
-
-def _picks_text(facts: FileFacts, element: ast.Subscript, scope: int, depth: int) -> bool:
-    """Whether an entry of a list of text, or of a mapping that has text under its keys, is read."""
-    ends = definitions_of(facts, element.value, scope, Through.PARAMETERS)
-    if any(isinstance(end, Parameter) and _maps_to_text(facts, end) for end in ends):
-        return True
-    are_lists = any(isinstance(end, Parameter) and _annotated(facts, end) for end in ends) or any(
-        isinstance(end, Definition) and not end.parts and isinstance(end.node, ast.List | ast.ListComp | ast.Call)
-        for end in ends
-    )
-    is_place = not isinstance(element.slice, ast.Slice) and kind_of(facts, element.slice, scope) is not Kind.TEXT
-    return are_lists and is_place and holds_text(facts, element.value, scope, depth - 1)
-
-
-def _maps_to_text(facts: FileFacts, parameter: Parameter) -> bool:
-    """`row: dict[str, str]`."""
-    bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
-    held = ((one.annotation.slice, one.scope) for one in bindings if isinstance(one.annotation, ast.Subscript))
-    pairs = ((one, scope) for one, scope in held if isinstance(one, ast.Tuple) and len(one.elts) == _PAIR)
-    mapped = ((one.elts, scope) for one, scope in pairs)
-    return any(facts.names(value, scope).only == "builtins.str" for (_, value), scope in mapped)
-
-
-def _gives_text(facts: FileFacts, method: str, call: ast.Call, scope: int) -> bool:
-    """`name.lower()`, `found.group(1)`, `name.replace("-", "")`."""
-    replaces = method == "replace" and len(call.args) == 2
-    return method in _OF_STRINGS or (replaces and kind_of(facts, call.args[0], scope) is Kind.TEXT)
-
-
-def _gives_rows(facts: FileFacts, held: Definition) -> bool:
-    """Whether that is the reader whose rows a loop goes through."""
-    return isinstance(held.node, ast.Call) and facts.names(held.node.func, held.scope).only in _ROWS
-
-
-def _is_walk(facts: FileFacts, held: Definition, is_wanted: bool) -> bool:  # noqa: FBT001 - asked first: it is cheap
-    """Whether that is a wanted part of what `os.walk` gives: folders, each with the names in it."""
-    return is_wanted and isinstance(held.node, ast.Call) and facts.names(held.node.func, held.scope).only == "os.walk"
+        return element.func.attr in _OF_STRINGS
+    gone_through = [end for end in definitions_of(facts, element, scope) if isinstance(end, Definition)]
+    return any(end.parts == (EACH,) and holds_text(facts, end.node, end.scope, depth - 1) for end in gone_through)
 
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool | None:
     name = facts.names(call.func, scope).only
     if name in _LISTINGS:
         return True
-    if name in _READERS:
-        return _is_text_type(facts, argument_of(call, "dtype", 1), scope, of_objects=True)
     if name in _SAME and call.args:
-        return _of_same(facts, call.args[0], argument_of(call, "dtype", 1), scope, depth)
+        is_as_it_was = argument_of(call, "dtype", 1) is None
+        return (is_as_it_was and holds_text(facts, call.args[0], scope, depth - 1)) or None
     if not isinstance(call.func, ast.Attribute):
         return None
     if call.func.attr in _TEXTS:
         return True
     if call.func.attr == "astype":
-        return _of_same(facts, call.func.value, argument_of(call, "dtype", 0), scope, depth)
+        return None
     is_same = call.func.attr in _SAME_METHODS and holds_text(facts, call.func.value, scope, depth - 1)
     return is_same or speaks_of_text(call.func.value) or None
-
-
-def _of_same(facts: FileFacts, given: ast.expr, kind: ast.expr | None, scope: int, depth: int) -> bool | None:
-    """The same of an array of other entries, which are as they were or of the type that is asked for."""
-    if kind is None or facts.names(kind, scope).only in _OBJECT_TYPES:
-        return holds_text(facts, given, scope, depth - 1) or None
-    return _is_text_type(facts, kind, scope)
-
-
-def _is_text_type(facts: FileFacts, kind: ast.expr | None, scope: int, *, of_objects: bool = False) -> bool:
-    """Whether a type of NumPy's elements is one of text: `str`, `"U20"`, `np.dtype(str)`; of what is read, `object`."""
-    if isinstance(kind, ast.Call) and kind.args and facts.names(kind.func, scope).only == "numpy.dtype":
-        return _is_text_type(facts, kind.args[0], scope, of_objects=of_objects)
-    if isinstance(kind, ast.Constant) and isinstance(kind.value, str):
-        return _TEXT_CODE.fullmatch(kind.value) is not None
-    types = _TEXT_TYPES | _OBJECT_TYPES if of_objects else _TEXT_TYPES
-    return kind is not None and facts.names(kind, scope).only in types
-
-
-def _annotated(facts: FileFacts, parameter: Parameter) -> bool | None:
-    """`labels: list[str]`; None where no annotation says what is held."""
-    bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
-    annotations = [(one.annotation, one.scope) for one in bindings if isinstance(one.annotation, ast.Subscript)]
-    for annotation, scope in annotations:
-        held = annotation.slice.elts[0] if isinstance(annotation.slice, ast.Tuple) else annotation.slice
-        container = (facts.names(annotation.value, scope).only or "").rpartition(".")[2].lower()
-        if container in _CONTAINERS:
-            name = facts.names(held, scope).only
-            return True if name == "builtins.str" else False if name in ("builtins.int", "builtins.float") else None
-    return None
 
 
 def _is_filled(facts: FileFacts, container: ast.expr, scope: int, depth: int) -> bool:

@@ -94,13 +94,8 @@ def _name_by_type(facts: FileFacts, site: CallSite, methods: frozenset[str]) -> 
 
 def _filled(facts: FileFacts, site: CallSite, name: str | None) -> str | None:
     """The generator of `weight.normal_()`, where nothing tells whose method it is."""
-    is_in_place = name is None and facts.imports_torch and _draws_in_place(site.node)
+    is_in_place = name is None and facts.imports_torch and _fills(method_called(site.node))
     return "torch" if is_in_place and argument_of(site.node, "generator", None) is None else None
-
-
-def _draws_in_place(call: ast.Call) -> bool:
-    """`weight.normal_()`, and `init.kaiming_normal_(weight)` where nothing tells whose `init` it is."""
-    return _fills(method_called(call))
 
 
 def _fills(name: str) -> bool:

@@ -34,7 +34,6 @@ _WORDS = ("seed", "gym", "env", "stable_baselines3", "sb3_contrib", *SPACES)
 _REPORTING = re.compile(r"^(?:info|debug|warning|error|log|print|format|join|append|add_|save|write|update|append)")
 _SEED = re.compile(r"seed", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"env", re.IGNORECASE)
-_SHAPES = frozenset({"shape", "size", "dtype", "ndim"})
 
 
 class EnvironmentPart(enum.Enum):
@@ -108,41 +107,23 @@ def makes_environment(facts: FileFacts, site: CallSite, names: Names) -> bool:
     if may_be_hidden(call, 1) or any(keyword.arg and _SEED.search(keyword.arg) for keyword in call.keywords):
         return False
     is_algorithm = names.names <= _TABLE.algorithms
-    wanted = argument_of(call, "env", 1) if is_algorithm else (argument_of(call, "id", 0) or _environment_id(call))
+    wanted = (
+        argument_of(call, "env", 1) if is_algorithm else (argument_of(call, "id", 0) or argument_of(call, "env_id", 0))
+    )
     if wanted is None or (is_algorithm and not isinstance(wanted, ast.Constant)):
         return False
     known = facts.value(wanted, site.scope)
     if known.is_known:
-        is_random = all(isinstance(one, str) and re.fullmatch(_TABLE.random, one) for one in known.constants)
-        return is_random and not _is_steady(facts, site)
+        return all(isinstance(one, str) and re.fullmatch(_TABLE.random, one) for one in known.constants)
     return isinstance(wanted, ast.Name | ast.Attribute | ast.Subscript)
 
 
-def _environment_id(call: ast.Call) -> ast.expr | None:
-    return argument_of(call, "env_id", 0)
-
-
-def _is_steady(facts: FileFacts, site: CallSite) -> bool:
-    """`FrozenLake` without slippery ice has nothing to draw."""
-    slippery = argument_of(site.node, "is_slippery", None)
-    return slippery is not None and facts.value(slippery, site.scope).constants != (True,)
-
-
 def samples_actions(facts: FileFacts, site: CallSite) -> bool:
-    """`env.action_space.sample()`, unless only for its shape."""
+    """`env.action_space.sample()`, whose result something uses."""
     function = site.node.func
     if not isinstance(function, ast.Attribute) or function.attr != "sample" or _owner(site.node) not in SPACES:
         return False
-    return not is_incidental(facts, site) and not _is_for_shape(facts, site)
-
-
-def _is_for_shape(facts: FileFacts, site: CallSite) -> bool:
-    for above, _ in facts.index.ancestors(site.node):
-        if isinstance(above, ast.Attribute) and above.attr in _SHAPES:
-            return True
-        if isinstance(above, ast.Call) and last_word(above.func) in ("len", "shape", "ndim", "init", "type"):
-            return True
-    return site.is_alone or isinstance(site.statement, ast.Assert)
+    return not (is_incidental(facts, site) or site.is_alone or isinstance(site.statement, ast.Assert))
 
 
 # -- seeding -------------------------------------------------------------------------------------
@@ -164,8 +145,6 @@ def _seeding(
         return None
     if names.of_project:
         return None  # the project's own: what it does is followed
-    if any(name.partition(".")[0] in _GYM for name in names.names):
-        return _by_gym(names)
     return EnvironmentPart.MAY_BE_SEEDED
 
 
@@ -176,12 +155,6 @@ def _by_seed_method(call: ast.Call, names: Names) -> EnvironmentPart | None:
         return None if "observation" in owner else EnvironmentPart.SPACE_SEEDED
     foreign = [name for name in names.names if "::" not in name and name.partition(".")[0] not in _GYM]
     return EnvironmentPart.MAY_BE_SEEDED if foreign else EnvironmentPart.SEEDED
-
-
-def _by_gym(names: Names) -> EnvironmentPart:
-    if any(".spaces." in name for name in names.names):
-        return EnvironmentPart.SPACE_SEEDED
-    return EnvironmentPart.MAY_BE_SEEDED if names.names & _TABLE.makers else EnvironmentPart.SEEDED
 
 
 def _is_reset_with_seed(facts: FileFacts, site: CallSite) -> bool:

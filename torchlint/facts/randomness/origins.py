@@ -24,11 +24,10 @@ from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.values import EACH
 from torchlint.facts.functions import is_plain, own_scope, returned_values, yielded_values
 from torchlint.facts.loops import gone_through, loops_of, place_in
-from torchlint.facts.memory.words import METADATA, only_describes
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
-from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.tensors.methods import METADATA, method_named, only_describes
 from torchlint.facts.tree import is_own, last_word, method_called
 
 if TYPE_CHECKING:
@@ -53,6 +52,8 @@ _FILLING = frozenset({"append", "appendleft", "extend", "add", "insert", "update
 _MANY = 64
 """A name that is bound more often is not followed: which of its values holds would take long to say."""
 _LOOPS = (ast.For, ast.AsyncFor)
+_Holder = tuple[int, str, type[ast.expr]]
+"""The scope that owns a name, or the class that has an attribute; `box.rows` belongs to whoever owns `box`."""
 
 
 class Steps(msgspec.Struct):
@@ -222,10 +223,6 @@ class _Change(msgspec.Struct, frozen=True, eq=False):
     scope: int
     call: ast.Call | None
     parts: tuple[ast.expr, ...]
-
-
-_Holder = tuple[int, str, type[ast.expr]]
-"""The scope that owns a name, or the class that has an attribute; `box.rows` belongs to whoever owns `box`."""
 
 
 def _holder(facts: FileFacts, held: ast.expr, scope: int) -> _Holder | None:

@@ -1,16 +1,17 @@
-"""The element type of tensors, as far as their own file shows. None is an honest answer."""
+"""The element type of tensors and their layout, as far as their own file shows. None is an honest answer."""
 
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import definitions_of
+from torchlint.facts.definitions import definitions_of, every
 from torchlint.facts.ends import End, Parameter
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tensors.methods import element_of_type, operation_named
+from torchlint.facts.tensors.methods import element_of_type, method_named, operation_named
 from torchlint.facts.tensors.operands import FUNCTIONS, Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tree import last_word, method_called
 
@@ -20,11 +21,10 @@ if TYPE_CHECKING:
 _DEPTH = 10
 _OF_BOOLS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Mult)
 """Of two bool tensors these make a bool tensor."""
-
-
 _KERNEL_INTEGERS = frozenset(
     f"triton.language.{name}" for name in ("histogram", "xor_sum", "program_id", "num_programs")
 )
+_OF_SPARSE = frozenset({"coalesce", "t", "transpose"})
 
 
 @memoized
@@ -47,7 +47,8 @@ def _of_end(facts: FileFacts, one: End, depth: int) -> str | None:
 def _of_parameter(facts: FileFacts, parameter: Parameter) -> str | None:
     bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
     declared = {(b.annotation, b.scope) for b in bindings if b.kind is BindingKind.PARAMETER and b.annotation}
-    found = {_of_annotation(facts, annotation, scope) for annotation, scope in declared}
+    names = (facts.names(annotation, scope).only or "" for annotation, scope in declared)
+    found = {element_of_type(name.removeprefix("torch.")) for name in names}
     return found.pop() if len(found) == 1 else None
 
 
@@ -83,10 +84,6 @@ def _element_of_part(facts: FileFacts, part: Part, depth: int) -> str | None:
     if results in ("pair", "parts") or name == "unique":
         return element_of(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
     return None
-
-
-def _of_annotation(facts: FileFacts, annotation: ast.expr, scope: int) -> str | None:
-    return element_of_type((facts.names(annotation, scope).only or "").removeprefix("torch."))
 
 
 def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> str | None:
@@ -194,3 +191,35 @@ def _of_attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth
     if expression.attr in ("T", "mT", "data", "grad"):
         return element_of(facts, expression.value, scope, depth - 1)
     return "integer" if expression.attr == "indices" else None
+
+
+@memoized
+def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> bool:
+    """Whether a tensor evidently has a sparse layout: made so, or turned into one."""
+    is_possible = depth > 0 and facts.cached(makes_sparse)
+    return is_possible and every(facts, expression, scope, partial(_is_made_sparse, facts, depth))
+
+
+def _is_made_sparse(facts: FileFacts, depth: int, call: ast.expr, scope: int) -> bool:
+    if not isinstance(call, ast.Call):
+        return False
+    name = called_name(facts, call, scope)
+    if name is not None and _may_make_sparse(facts, call, scope):
+        return True
+    keeps = method_named(name).copies or name in _OF_SPARSE
+    return keeps and is_sparse(facts, operand(facts, call, scope), scope, depth - 1)
+
+
+def makes_sparse(facts: FileFacts) -> bool:
+    """Whether the file makes a sparse tensor anywhere: where none is made, nothing evidently is one."""
+    return any(_may_make_sparse(facts, site.node, site.scope) for site in facts.symbols.calls)
+
+
+def _may_make_sparse(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """By the last part of its name; the call of a tensor's method, or of a function of torch, makes one for sure."""
+    if isinstance(call.func, ast.Attribute):
+        name = call.func.attr
+    else:
+        name = (facts.names(call.func, scope).only or "").rpartition(".")[2]
+    is_made = name.startswith(("sparse_", "to_torch_")) and name.endswith("_tensor")
+    return is_made or name.startswith("to_sparse")

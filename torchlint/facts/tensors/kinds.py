@@ -18,29 +18,30 @@ from torchlint.facts.loops import loops_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
-from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
-from torchlint.facts.tensors.kind_evidence import (
-    is_part_of_batch,
-    is_used_as_tensor,
-    shows_tensor,
-    tested_kind,
-)
-from torchlint.facts.tensors.kind_parts import (
-    is_unset,
-    of_piece,
-    of_result,
-    of_target,
-)
-from torchlint.facts.tensors.kind_tables import (
+from torchlint.facts.tensors.annotations import (
     DISPLAYS,
+    INDEXED,
     LITERALS,
+    Part,
+    agreed,
     gives_one_tensor,
+    kind_of_annotation,
     of_attribute,
     of_function,
     of_method,
 )
+from torchlint.facts.tensors.kind_evidence import (
+    is_part_of_batch,
+    is_unset,
+    is_used_as_tensor,
+    of_piece,
+    of_result,
+    of_target,
+    shows_tensor,
+    tested_kind,
+)
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
-from torchlint.facts.tree import is_own, method_called
+from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -130,7 +131,7 @@ def _of_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> Kind:
         return _augmented(facts, name, owner.bindings[name.id], depth)
     if found is Kind.UNKNOWN and is_used_as_tensor(facts, name, scope, bindings):
         return Kind.TENSOR
-    return _declared(facts, owner.bindings[name.id]) if found is Kind.UNKNOWN else found
+    return found
 
 
 def _augmented(facts: FileFacts, name: ast.Name, bindings: list[Binding], depth: int) -> Kind:
@@ -143,12 +144,6 @@ def _augmented(facts: FileFacts, name: ast.Name, bindings: list[Binding], depth:
                 return Kind.TENSOR
             kinds.add(kind)
     return Kind.NUMBER if kinds <= {Kind.NUMBER} else Kind.UNKNOWN
-
-
-def _declared(facts: FileFacts, bindings: list[Binding]) -> Kind:
-    """What `x: Tensor`, without a value, says of all that `x` is bound to."""
-    bare = [b for b in bindings if b.kind is BindingKind.OPAQUE and b.annotation is not None]
-    return agreed(kind_of_annotation(facts, b.annotation, b.scope) for b in bare if b.annotation is not None)
 
 
 def _of_binding(facts: FileFacts, binding: Binding, owner: int, name: str, depth: int) -> Kind:
@@ -206,12 +201,10 @@ def _of_comparison(facts: FileFacts, expression: ast.Compare, scope: int, depth:
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
     name = facts.names(call.func, scope).only
-    is_like_first = name in load_values().like_first
-    if (is_like_first or _gathers(call)) and call.args:
-        same = _of_reshaped(facts, call.args[0], scope, depth)
-        if same is Kind.TENSOR or is_like_first:
-            return same
-    known = Kind.UNKNOWN if name is None else _of_function(facts, name)
+    if name in load_values().like_first and call.args:
+        return _of_reshaped(facts, call.args[0], scope, depth)
+    is_module = name is not None and is_module_class(facts, own_scope(facts, name))
+    known = Kind.MODULE if is_module else Kind.UNKNOWN if name is None else of_function(name)
     if known is Kind.UNKNOWN:
         known = of_result(kind_of, facts, call, scope, "whole", depth)
     if known is not Kind.UNKNOWN or not isinstance(call.func, ast.Attribute):
@@ -231,17 +224,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
     return of_method(call.func.attr, receiver)
 
 
-def _gathers(call: ast.Call) -> bool:
-    """`accelerator.gather(loss)`: what every process has, of the same kind; a tensor's own `gather` takes more."""
-    is_named = method_called(call) in ("gather", "gather_for_metrics")
-    return is_named and len(call.args) == 1 and not call.keywords
-
-
 def _of_reshaped(facts: FileFacts, given: ast.expr, scope: int, depth: int) -> Kind:
     """What einops makes of a tensor, or of several that it stacks."""
     whole = kind_of(facts, given, scope, depth - 1)
     return of_piece(kind_of, facts, given, scope, "each", depth - 1) if whole in (Kind.OTHER, Kind.UNKNOWN) else whole
-
-
-def _of_function(facts: FileFacts, name: str) -> Kind:
-    return Kind.MODULE if is_module_class(facts, own_scope(facts, name)) else of_function(name)

@@ -15,10 +15,10 @@ from torchlint.facts.ends import Definition, End, Parameter, Through
 from torchlint.facts.flow.values import CALLED
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.origins import beyond
+from torchlint.facts.scopes import Variable
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
-from torchlint.facts.tensors.ranks_of_arrays import TAKING_ARRAYS, array_behind, rank_of_array
 from torchlint.facts.tensors.ranks_of_layers import (
     Dimensions,
     are_maps_by_key,
@@ -26,7 +26,6 @@ from torchlint.facts.tensors.ranks_of_layers import (
     layers_called,
     through_layers,
 )
-from torchlint.facts.tensors.unpacked_shapes import unpacked_rank, whose_shape
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
 
@@ -192,16 +191,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Dimens
         given = dimensions_of(facts, call.args[0], scope, depth - 1) if call.args else UNKNOWN
         return _all_of(through_layers(facts, [layer], given) for layer in layers)
     name = called_name(facts, call, scope)
-    if name is not None:
-        return _of_named(facts, call, name, scope, depth)
-    rank = rank_of_array(facts, call, scope)
-    same = array_behind(facts, call, scope) if rank is None else None
-    return frozenset({rank}) if rank is not None else _of_held(facts, same, scope, depth)
-
-
-def _of_held(facts: FileFacts, held: ast.expr | None, scope: int, depth: int) -> Dimensions:
-    """What is made of a list that is written out, or of an array."""
-    return UNKNOWN if held is None else _depth_of_display(held) or dimensions_of(facts, held, scope, depth - 1)
+    return UNKNOWN if name is None else _of_named(facts, call, name, scope, depth)
 
 
 def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Dimensions:
@@ -214,8 +204,6 @@ def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
         return frozenset({len(sizes.elts)}) if isinstance(sizes, ast.Tuple | ast.List) else UNKNOWN
     if called.shape == "given" or name == "permute":
         return _of_sizes(facts, call, name, scope, depth)
-    if name in TAKING_ARRAYS and call.args:
-        return _of_held(facts, call.args[0], scope, depth)
     inner = operand(facts, call, scope)
     ranks = dimensions_of(facts, inner, scope, depth - 1)
     taken = _taken_by(facts, call, scope)
@@ -280,9 +268,30 @@ def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
     return dimensions_of(facts, whose_shape(first), scope, depth - 1)  # any other one name may hold a whole shape
 
 
-def _depth_of_display(display: ast.expr) -> Dimensions:
-    depth = 0
-    while isinstance(display, ast.List | ast.Tuple) and display.elts:
-        depth += 1
-        display = display.elts[0]
-    return frozenset({depth}) if isinstance(display, ast.Constant | ast.UnaryOp) and depth else UNKNOWN
+def unpacked_rank(facts: FileFacts, name: ast.Name, scope: int) -> frozenset[int]:
+    """`b, c, h, w = x.shape` says that `x` has four dimensions, where `x` is bound once."""
+    is_bound_once = len(facts.bindings(name, scope)) == 1
+    found = facts.cached(_shape_unpackings).get(facts.variable(name, scope)) if is_bound_once else None
+    return frozenset() if found is None else frozenset({found})
+
+
+def _shape_unpackings(facts: FileFacts) -> dict[Variable | None, int]:
+    found: dict[Variable | None, int] = {}
+    for site in facts.symbols.assign_sites:
+        node = site.node
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Tuple):
+            continue
+        target = node.targets[0]
+        tensor = whose_shape(node.value)
+        if not isinstance(tensor, ast.Name) or any(isinstance(element, ast.Starred) for element in target.elts):
+            continue
+        found[facts.variable(tensor, site.scope)] = len(target.elts)
+    return found
+
+
+def whose_shape(value: ast.expr) -> ast.expr | None:
+    """`x` for `x.shape` and `x.size()`."""
+    if is_method_call(value):
+        is_whole = value.func.attr == "size" and not value.args and not value.keywords
+        return value.func.value if is_whole else None
+    return value.value if isinstance(value, ast.Attribute) and value.attr == "shape" else None

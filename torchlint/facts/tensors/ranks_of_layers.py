@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition, Through
-from torchlint.facts.flow.containment import call_with
-from torchlint.facts.flow.values import EACH
+from torchlint.facts.ends import Definition
 from torchlint.facts.moves import moved
 from torchlint.facts.origins import Origin
-from torchlint.facts.tensors.kind_tables import is_layer
+from torchlint.facts.tensors.annotations import is_layer
 from torchlint.facts.values import Values, argument_of
 
 if TYPE_CHECKING:
@@ -25,7 +23,6 @@ Dimensions = frozenset[int | Origin]
 """Numbers of dimensions; an origin stands for those of the tensor that another file has."""
 _UNKNOWN: Dimensions = frozenset()
 _ANY_MODE = frozenset({3, 4, 5})
-_IN_LISTS = Through.CHANGES | Through.CONTENTS | Through.RESULTS
 
 
 def layers_called(facts: FileFacts, function: ast.expr, scope: int) -> list[Made]:
@@ -71,7 +68,7 @@ def through_layers(facts: FileFacts, layers: Iterable[Made | None], ranks: Dimen
         elif name == "Sequential":
             ranks = through_layers(facts, _in_order(facts, *layer), ranks, depth - 1)
         elif name == "Upsample":
-            ranks = _narrowed(ranks, _of_modes(facts, *layer))
+            ranks = _narrowed(ranks, in_modes(facts.value(argument_of(layer[0], "mode", 2), layer[1])))
         elif name in load_values().models:
             ranks = load_values().models[name]
         elif name in load_values().layers:
@@ -89,32 +86,10 @@ def _in_order(facts: FileFacts, sequence: ast.Call, scope: int) -> Iterator[Made
     """The layers of a `Sequential`, None for what is not seen."""
     for argument in sequence.args:
         if isinstance(argument, ast.Starred):
-            yield from _listed(facts, argument.value, scope)
+            yield None
             continue
         found = layers_called(facts, argument, scope)
         yield found[0] if len(found) == 1 else None
-
-
-def _listed(facts: FileFacts, layers: ast.expr, scope: int) -> list[Made | None]:
-    """The layers that a list may hold, where their order makes no difference: all of them leave dimensions alone."""
-    found: list[Made | None] = []
-    if isinstance(layers, ast.Name) and _is_handed_on(facts, layers):
-        return [None]
-    for end in definitions_of(facts, layers, scope, _IN_LISTS, (EACH,)):
-        if not isinstance(end, Definition) or end.parts or not isinstance(end.node, ast.Call):
-            return [None]
-        made = end.node, end.scope
-        found += _in_order(facts, *made) if _name(facts, made) == "Sequential" else [made]
-    even = load_values().layers.keys() | load_values().keeping_dimensions | {"Upsample"}
-    is_even = all(_name(facts, one) in even for one in found)
-    return found if is_even else [None]
-
-
-def _is_handed_on(facts: FileFacts, layers: ast.Name) -> bool:
-    """Whether a function is given the list itself, which it may fill: `add_head(layers)`."""
-    calls = (call_with(facts, read) for read in facts.index.reads_of(layers))
-    named = (facts.names(call.func, facts.index.inner_scope_of(call)).only or "" for call in calls if call is not None)
-    return any(name.partition(".")[0] not in ("builtins", "torch") for name in named)
 
 
 def _name(facts: FileFacts, layer: Made | None) -> str:
@@ -127,7 +102,3 @@ def in_modes(modes: Values) -> frozenset[int]:
     """The numbers of dimensions that interpolation takes in any of these modes."""
     taken = (load_values().modes.get(str(mode), _ANY_MODE) for mode in modes.constants)
     return frozenset().union(*taken) if modes.is_known else _ANY_MODE
-
-
-def _of_modes(facts: FileFacts, upsample: ast.Call, scope: int) -> frozenset[int]:
-    return in_modes(facts.value(argument_of(upsample, "mode", 2), scope))

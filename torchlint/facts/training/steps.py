@@ -1,20 +1,22 @@
-"""What trains: backward passes, steps of an optimizer, and trainers of libraries that do both."""
+"""What trains: optimizers, backward passes, steps by them or by hand, and trainers of libraries that do it all."""
 
 from __future__ import annotations
 
 import ast
 import enum
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition, Through
 from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of
-from torchlint.facts.training.optimizers import holds_optimizer, is_optimizer
-from torchlint.facts.training.steps_by_hand import MOVING, steps_by_hand, steps_in_place
 from torchlint.facts.tree import last_word, method_called
-from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.facts.values import all_given, argument_of, may_be_hidden
+from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import ModeSwitch
@@ -22,9 +24,41 @@ if TYPE_CHECKING:
     from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
+_SEVERAL = re.compile(r"_?(?:\w+_)?optim(?:izer|iser)?s")
+"""Names of what holds several."""
+_WAYS = (Through.CHANGES, Through.CHANGES | Through.CONTENTS)
+"""To the list that a loop takes one from, whose name may say what it holds; and to what is in it."""
 BACKWARD = frozenset({"backward", "manual_backward"})
 _SCALER = "scaler"
+MOVING = frozenset({"add_", "sub_"})
+"""Methods that move a weight in place."""
 _TRAINING = BACKWARD | {"step"} | MOVING
+_SCALING = ast.Mult | ast.Div
+
+
+def is_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether an expression is an optimizer, perhaps one of several that a list or a table holds."""
+    ends = (end for way in _WAYS for end in definitions_of(facts, expression, scope, way))
+    held = (_is_one(facts, end.node, end.scope) for end in ends if isinstance(end, Definition))
+    return _is_one(facts, expression, scope) or any(held)
+
+
+def _is_one(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    holder = expression.value if isinstance(expression, ast.Attribute | ast.Subscript) else None
+    if _SEVERAL.fullmatch(last_word(holder)):  # `self.optimizers[i]`, `optims.generator`
+        return True
+    is_made = any(is_optimizer_class(name.removesuffix("()")) for name in facts.names(expression, scope).names)
+    return is_made or says(last_word(expression), "optimizer")
+
+
+def holds_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether an expression is an optimizer, or what steps one for the code: a scaler, an engine, an accelerator."""
+    return is_optimizer(facts, expression, scope) or says(last_word(expression), "optimizer_holder")
+
+
+def is_optimizer_class(name: str) -> bool:
+    """Whether a full name is one of torch's optimizers; schedulers of learning rates are none."""
+    return name.rpartition(".")[0] == "torch.optim"
 
 
 def goes_backward(facts: FileFacts, scope: int) -> bool:
@@ -81,9 +115,9 @@ def trainings(facts: FileFacts, trainers: Trainers) -> Iterator[Training]:
 
 def trainings_by_hand(facts: FileFacts) -> Iterator[Training]:
     """The statements that step without an optimizer."""
-    for statement, scope, is_whole in steps_by_hand(facts):
+    for statement, scope in steps_by_hand(facts):
         symbol = facts.symbol_at(scope, statement)
-        yield Training(Part.WHOLE if is_whole else Part.STEP, facts.path, symbol, place_of(facts, statement), "")
+        yield Training(Part.STEP, facts.path, symbol, place_of(facts, statement), "")
 
 
 def _training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers) -> Training | None:
@@ -116,7 +150,7 @@ def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:
     if call.func.attr in BACKWARD:
         return Part.BACKWARD
     if call.func.attr != "step" or not holds_optimizer(facts, call.func.value, scope):
-        return Part.STEP if steps_in_place(facts, call, scope) else None
+        return Part.STEP if steps_in_place(call) else None
     return Part.WHOLE if _runs_backward(facts, argument_of(call, "closure", 0), scope) else Part.STEP
 
 
@@ -130,3 +164,73 @@ def _scales_and_steps(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """`loss_scaler(loss, optimizer, ...)`: an object that is called does both, as timm's scalers do."""
     word = last_word(call.func)
     return _SCALER in word.lower() and len(call.args) > 1 and is_optimizer(facts, call.args[1], scope)
+
+
+# -- training without an optimizer: the code itself moves weights against their gradients ------------------------------
+
+
+def steps_by_hand(facts: FileFacts) -> Iterator[tuple[ast.stmt, int]]:
+    """The statements `w -= rate * w.grad` and `w = w - rate * w.grad`, each with its scope."""
+    for site in facts.symbols.assign_sites:
+        statement = site.node
+        target: ast.expr
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Sub):
+            target, change = statement.target, statement.value
+        elif isinstance(statement, ast.Assign) and _is_less(statement.value, statement.targets[0]):
+            target, change = statement.targets[0], statement.value.right  # type: ignore[attr-defined]
+        else:
+            continue
+        if not _holds_gradient(target) and _moves(target, [change]):
+            yield statement, site.scope
+
+
+def steps_in_place(call: ast.Call) -> bool:
+    """`w.data.sub_(rate * w.grad)` and `w.data.add_(w.grad, alpha=-rate)`."""
+    function, arguments = call.func, all_given(call)
+    if not isinstance(function, ast.Attribute) or function.attr not in MOVING:
+        return False
+    is_less = function.attr == "sub_" or any(
+        isinstance(node, ast.USub) for argument in arguments for node in ast.walk(argument)
+    )
+    return is_less and not _holds_gradient(function.value) and _moves(function.value, arguments)
+
+
+def _is_less(value: ast.expr, target: ast.expr) -> bool:
+    """`target - ...`."""
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Sub):
+        return False
+    return _weight(ast.unparse(value.left)) == _weight(ast.unparse(target))
+
+
+def _weight(spelled: str) -> str:
+    return spelled.removesuffix(".data")
+
+
+def _moves(target: ast.expr, change: list[ast.expr]) -> bool:
+    """Whether a weight is moved by its gradient: by `.grad`, or by a rate and what is called a gradient."""
+    if any(map(_holds_gradient, change)):
+        return True
+    words = [last_word(node).lower() for factor in change for node in _factors(factor)]
+    name = _weight(ast.unparse(target)).rpartition(".")[2].lower()
+    if "sign" in words or says(name, "searched"):  # an attack on an image
+        return False
+    is_gradient = any(says(word, "gradient") or word in (f"d{name}", f"d_{name}") for word in words)
+    is_rate = any(says(word, "rate") for word in words)
+    is_scaled = is_rate or any(isinstance(node, ast.Constant) for factor in change for node in _factors(factor))
+    return is_gradient and is_scaled
+
+
+def _factors(change: ast.expr) -> Iterator[ast.expr]:
+    """What is multiplied and divided in an expression; of a call, what is called."""
+    if isinstance(change, ast.BinOp) and isinstance(change.op, _SCALING):
+        yield from (*_factors(change.left), *_factors(change.right))
+    elif isinstance(change, ast.UnaryOp):
+        yield from _factors(change.operand)
+    else:
+        yield change.func if isinstance(change, ast.Call) else change
+
+
+def _holds_gradient(expression: ast.expr | None) -> bool:
+    """Whether an expression holds a gradient: `w.grad`, `rate * w.grad.data`. Where one is moved, no weight is."""
+    nodes = () if expression is None else ast.walk(expression)
+    return any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in nodes)

@@ -1,4 +1,4 @@
-"""Modules that behave otherwise in training mode: which classes hold dropout or batch norms, and who sets the mode."""
+"""What modules do when they run: which hold dropout or batch norms, who sets the mode, what replicas share."""
 
 from __future__ import annotations
 
@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from torchlint.diagnostics import Location
 from torchlint.facts.control.conditions import tests_around
+from torchlint.facts.data_loading.kept_generators import kept_generator
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import ScopeKind
-from torchlint.facts.tree import last_word
+from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.full_names import Names
+    from torchlint.facts.randomness.draws import Draw
     from torchlint.facts.scopes import CallSite
 
 DROPOUTS = frozenset(
@@ -28,6 +34,11 @@ _VARYING = DROPOUTS | NORMS | DROPOUT_FUNCTIONS
 _SETS_MODE = re.compile(r"eval|^train$|^freeze")
 """Last words of calls that may set the mode of a module, or run a trainer that does."""
 _RUNS = frozenset({"fit", "predict", "test", "validate", "train_model"})
+LOADERS = frozenset({"load_state_dict", "load_from_checkpoint"})
+_BESIDE_MODELS = re.compile(r"opt|sched|scaler|solver|sgd|adam|loader|sampler|ema", re.IGNORECASE)
+"""What else has a state to be loaded."""
+_PLAIN = ("torch.", "builtins.", "math.", "collections.", "functools.", "itertools.", "typing.", "copy.", "logging.")
+"""Namespaces of functions and layers that do nothing of the kind, unless the registry says so."""
 
 
 class ModuleModes(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -95,7 +106,8 @@ def _varies(facts: FileFacts, site: CallSite, name: str) -> bool:
     if name in DROPOUT_FUNCTIONS and not _follows_mode(call):
         return False
     given = argument_of(call, "p", 1 if name in DROPOUT_FUNCTIONS else 0)
-    return given is None or _is_positive(facts, given, site.scope)
+    rate = facts.value(given, site.scope)
+    return given is None or (rate.is_known and all(isinstance(one, int | float) and one > 0 for one in rate.constants))
 
 
 def _follows_mode(call: ast.Call) -> bool:
@@ -104,13 +116,64 @@ def _follows_mode(call: ast.Call) -> bool:
     return isinstance(given, ast.Attribute) and given.attr == "training"
 
 
-def _is_positive(facts: FileFacts, rate: ast.expr, scope: int) -> bool:
-    known = facts.value(rate, scope)
-    return known.is_known and all(isinstance(one, int | float) and one > 0 for one in known.constants)
-
-
 def classes_with_a_mode_of_their_own(facts: FileFacts) -> Iterator[str]:
     """Classes that define `train` or `eval`."""
     for scope in facts.symbols.scopes:
         if scope.kind is ScopeKind.CLASS and {"train", "eval"} & scope.bindings.keys():
             yield scope.qualname
+
+
+def weight_loaders(facts: FileFacts) -> frozenset[str]:
+    """The symbols that load weights under no condition, so that the weights that were drawn decide nothing."""
+    return frozenset(facts.symbol_of(site) for site in facts.calls.find(words=LOADERS) if _loads_weights(facts, site))
+
+
+def _loads_weights(facts: FileFacts, site: CallSite) -> bool:
+    if not is_method_call(site.node):
+        return False
+    is_model = not _BESIDE_MODELS.search(ast.unparse(site.node.func.value))
+    return is_model and not any(True for _ in tests_around(facts, site.statement))
+
+
+class SharedDraw(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A draw from a generator that all threads of the process share."""
+
+    symbol: str
+    name: str
+    """As it is written."""
+    location: Location
+
+
+def shared_draw(facts: FileFacts, site: CallSite, drawn: Draw | None, cpu_draws: frozenset[str]) -> SharedDraw | None:
+    """A draw from Python's, NumPy's or torch's generator of the CPU, or from one that an object or a module keeps.
+
+    None where it depends on a choice, as of a way to sample that a model may have: it may not be the usual one.
+    """
+    is_on_cpu = all(one.arg not in ("device", "generator", None) for one in site.node.keywords)
+    is_global = drawn is not None and (
+        drawn.generator in ("numpy", "random") or (is_on_cpu and drawn.name in cpu_draws)
+    )
+    is_shared = is_global or kept_generator(facts, site) is not None
+    if is_shared and all(_is_usual(facts, test) for test in tests_around(facts, site.node)):
+        return SharedDraw(facts.symbol_of(site), ast.unparse(site.node.func), facts.locate(site.node))
+    return None
+
+
+@memoized
+def _is_usual(facts: FileFacts, test: ast.expr) -> bool:  # noqa: ARG001
+    """`self.training`, `random.random() < 0.5`, `self.p > 0`: training alone, by chance, or unless it is turned off."""
+    names = (node for node in ast.walk(test) if isinstance(node, ast.Name | ast.Attribute))
+    return any(says(last_word(name), "chance") for name in names)
+
+
+def hangs_on_the_batch(site: CallSite, names: Names, layers: frozenset[str]) -> bool:
+    """Whether a call may look at a whole batch, or draw where that is not seen; what is not known may do so.
+
+    `layers` are those of the registry. Methods of whatever object count as plain: what they belong to is made by
+    another call.
+    """
+    if not names.complete or not names.callees:
+        return not isinstance(site.node.func, ast.Attribute)
+    if names.names & layers or argument_of(site.node, "dropout", None) is not None:
+        return True
+    return not all("::" in name or name.startswith(_PLAIN) for name in names.names)

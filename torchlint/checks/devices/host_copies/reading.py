@@ -14,9 +14,8 @@ from torchlint.facts.flow.containment import call_with
 from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Given, Item, Kept, Move, Stored, Value
-from torchlint.facts.memory.words import SAME_MEMORY, joins, reads_all
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tensors.methods import function_named, method_named
+from torchlint.facts.tensors.methods import SAME_MEMORY, function_named, joins, method_named, reads_all
 from torchlint.facts.tree import is_literal_none, is_own
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from torchlint.facts.tensors.devices import Device, is_dtype, is_on_cuda, moved_
 from torchlint.facts.tensors.kind_evidence import shows_tensor
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
-from torchlint.facts.training.optimizers import is_optimizer
+from torchlint.facts.training.steps import is_optimizer
 from torchlint.facts.tree import is_self, last_word
 
 if TYPE_CHECKING:

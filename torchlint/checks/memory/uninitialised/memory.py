@@ -23,10 +23,17 @@ from torchlint.facts.flow.containment import Containment, call_with
 from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink, follow
 from torchlint.facts.flow.values import Exit, Kept, Move, Returned, Stored, Value
-from torchlint.facts.memory.words import METADATA, SAME_MEMORY, joins, only_describes, reads_all
 from torchlint.facts.reaching import reaching
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tensors.methods import function_named, method_named
+from torchlint.facts.tensors.methods import (
+    METADATA,
+    SAME_MEMORY,
+    function_named,
+    joins,
+    method_named,
+    only_describes,
+    reads_all,
+)
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,14 +12,7 @@ from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_end
 from torchlint.facts.ends import Definition
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tensors.operands import (
-    Part,
-    beside_operand,
-    called_name,
-    operand,
-    part_of_result,
-    picked_result,
-)
+from torchlint.facts.tensors.operands import beside_operand, operand
 from torchlint.facts.tensors.sizes import UnitDims, unit_dims_of
 from torchlint.facts.values import argument_of
 
@@ -29,8 +21,7 @@ if TYPE_CHECKING:
 
 _SAME = frozenset({"T", "mT", "data"})
 _DEPTH = 8
-_MAKING = (".expand", "broadcast_to", "broadcast_tensors", "as_strided", ".unfold(")
-_MOST_ELEMENTS = 4096
+_MAKING = (".expand", "broadcast_to", "as_strided", ".unfold(")
 
 
 class SharedView(msgspec.Struct, frozen=True):
@@ -52,9 +43,8 @@ def shared_view(facts: FileFacts, expression: ast.expr, scope: int, depth: int =
     if not isinstance(end, Definition):
         return None
     value, scope = end.node, end.scope
-    part = picked_result(end) if end.parts else part_of_result(facts, value, scope)
-    if part is not None or end.parts:
-        return None if part is None else _broadcast(facts, part)
+    if end.parts:
+        return None
     if isinstance(value, ast.Attribute):
         inner = shared_view(facts, value.value, scope, depth - 1) if value.attr in _SAME else None
         return _rearranged(inner) if value.attr != "data" else inner
@@ -107,28 +97,6 @@ def _expanded(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Shared
     shared = _growing(facts, ones, sizes, scope)
     rank = None if any(isinstance(size, ast.Starred) for size in sizes) else len(sizes)
     return SharedView(call, is_expanded=True, shared=shared, rank=rank) if shared else None
-
-
-def _broadcast(facts: FileFacts, part: Part) -> SharedView | None:
-    """One of what `torch.broadcast_tensors(x, y)` gives, where another one evidently has more elements."""
-    given = part.call.args
-    is_plain = called_name(facts, part.call, part.scope) == "broadcast_tensors" and part.position < len(given)
-    if not is_plain or any(isinstance(one, ast.Starred) for one in given):
-        return None
-    ones = [_from_the_right(unit_dims_of(facts, one, part.scope)) for one in given]
-    own = ones[part.position]
-    longest = max((one.rank or 0 for one in ones), default=0)
-    larger = {place for one in ones if one.rank is not None for place in range(-one.rank, 0) if place not in one.places}
-    shared = own.places & larger
-    if own.rank is not None:
-        shared |= larger & frozenset(range(-longest, -own.rank))
-    return SharedView(part.call, is_expanded=True, shared=shared) if shared else None
-
-
-def _from_the_right(ones: UnitDims) -> UnitDims:
-    """As shapes are lined up; places from the left say nothing where the rank is unknown."""
-    places = (one - ones.rank if one >= 0 and ones.rank is not None else one for one in ones.places)
-    return UnitDims(frozenset(place for place in places if place < 0), ones.rank)
 
 
 def _ones_of_shape(facts: FileFacts, shape: ast.expr, scope: int) -> frozenset[int]:
@@ -201,18 +169,16 @@ def _has_equal_strides(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.exp
 
 
 def _meets(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.expr]], scope: int) -> bool:
-    """Whether known sizes and strides lead to one place twice."""
-    known = [(sizes_of(facts, size, scope), sizes_of(facts, step, scope)) for size, step in pairs]
-    if not known or not all(len(size) == 1 and len(step) == 1 and size[0] > 0 for size, step in known):
+    """Whether a known stride falls into what shorter ones reach: `(7, 4)` by `(2, 1)`."""
+    known = [(sizes_of(facts, step, scope), sizes_of(facts, size, scope)) for size, step in pairs]
+    if not all(len(step) == 1 and len(size) == 1 for step, size in known):
         return False
-    count = 1
-    for (size,), _ in known:
-        count *= size
-    if count > _MOST_ELEMENTS:
-        return False
-    steps = [range(0, size * step, step) if step else range(0) for (size,), (step,) in known]
-    places = [sum(place) for place in itertools.product(*steps)]
-    return len(set(places)) < len(places)
+    reach = 0
+    for (step,), (size,) in sorted(known):
+        if step <= reach:
+            return True
+        reach += step * (size - 1)
+    return False
 
 
 def makes_views(facts: FileFacts) -> bool:

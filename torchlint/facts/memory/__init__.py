@@ -1,1 +1,0 @@
-"""Views that share memory, and what calls do with the memory they are given."""
