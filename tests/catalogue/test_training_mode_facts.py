@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.checks.training.predictions import PRETRAINED
+from torchlint.checks.training.never_eval import PRETRAINED
 
 pytestmark = [
     pytest.mark.torch,

@@ -7,6 +7,8 @@ import functools
 import re
 from collections.abc import Collection, Iterator
 
+from msgspec.structs import replace
+
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.libraries import Fact, Library, Use
 from torchlint.checks.framework.conditions import Answer, holds
@@ -16,7 +18,6 @@ from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.randomness import seeding
 from torchlint.checks.randomness.given_seeds import is_given
-from torchlint.checks.randomness.library_releases import by_release, is_settled
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.constants import holds_call
 from torchlint.facts.entries import is_beside_training
@@ -137,3 +138,26 @@ def _used(visit: Visit, fact: Fact) -> Flow:
 
 def _use_of(fact: Fact) -> functools.partial[seeding.Use]:
     return functools.partial(seeding.Use, methods=fact.used_by or ())
+
+
+def certainty(project: Project, path: str, library: Library, fact: Fact) -> Confidence | None:
+    """None where only releases are admitted that do not vary, low where others are admitted as well."""
+    admitted, affected = project.releases_of(library, path), library.affected(fact)
+    if not admitted & affected:
+        return None
+    return Confidence.HIGH if admitted <= affected else Confidence.LOW
+
+
+def by_release(draft: Draft, project: Project, library: Library, fact: Fact) -> Draft | None:
+    """Silent where only releases are admitted that do not vary, a guess where others are admitted as well."""
+    found = certainty(project, draft.path, library, fact)
+    if found is None:
+        return None
+    return replace(draft, confidence=found) if found is Confidence.LOW else draft
+
+
+def is_settled(project: Project, fact: Fact) -> bool:
+    """Whether the project sets, calls or names what ends a fact."""
+    is_set = any(project.sets_variable(name, values) for name, values in fact.unless_set.items())
+    is_called = bool(fact.unless_called) and project.texts.call(fact.unless_called)
+    return is_set or is_called or any(project.texts.say(word, project.summaries) for word in fact.unless_named)

@@ -9,7 +9,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.randomness.library_releases import by_release
+from torchlint.checks.randomness.library_facts import by_release
 from torchlint.facts.constants import display_of
 from torchlint.facts.entries import is_test
 from torchlint.facts.full_names import dotted

@@ -2,23 +2,76 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
+from torchlint.catalogue.load import load_values
+from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.training.predictions import PRETRAINED, prediction_after
+from torchlint.facts.calls import targets
+from torchlint.facts.classes import attribute_values, bases_of
+from torchlint.facts.control.order import precedes
 from torchlint.facts.entries import is_test
 from torchlint.facts.full_names import public_name
+from torchlint.facts.scopes import BindingKind, ScopeKind, Variable
 from torchlint.facts.training.weights import LOADERS
+from torchlint.facts.tree import is_literal_none, is_method_call, is_own, method_called, only_target
+from torchlint.facts.values import all_given, argument_of, may_be_hidden
 from torchlint.facts.words import says
 from torchlint.project.call_graph import is_reached
 from torchlint.project.index import Project
 from torchlint.project.training_mode import sets_modes_beside, stays_in_training_mode, varying_layer
 
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import CallSite
+
 _CODE = "TL314"
+_NORMALISED = re.compile(
+    r"torchvision\.models\.(?:resnet|resnext|wide_resnet|densenet|mobilenet|efficientnet|googlenet|inception|"
+    r"shufflenet|mnasnet|regnet)\w*"
+)
+"""Models of torchvision that hold batch norms."""
+PRETRAINED = frozenset(
+    f"torchvision.models.{name}"
+    for name in (
+        *("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "resnext50_32x4d", "resnext101_32x8d"),
+        *("wide_resnet50_2", "wide_resnet101_2", "densenet121", "densenet161", "densenet169", "densenet201"),
+        *("mobilenet_v2", "mobilenet_v3_small", "mobilenet_v3_large", "googlenet", "inception_v3"),
+        *(f"efficientnet_b{size}" for size in range(8)),
+        *("shufflenet_v2_x0_5", "shufflenet_v2_x1_0", "mnasnet0_5", "mnasnet1_0", "regnet_y_400mf", "regnet_x_400mf"),
+    )
+)
+"""Those of them that come with weights, by their full names."""
+_KEEPING = load_values().methods[Kind.MODULE] - {"eval", "train"} | {"module"}
+"""What returns the model itself, in the mode that it was in."""
+_WRAPPERS = load_values().wrapping | {"torch.nn.Sequential"}
+_HARMLESS = frozenset(
+    [
+        *("torch.save", "builtins.print", "builtins.isinstance", "builtins.type", "builtins.len", "builtins.id"),
+        *("builtins.hasattr", "builtins.getattr", "builtins.setattr", "builtins.sum"),
+    ]
+)
+"""What a model may be given to without that setting its mode."""
+_MADE_UP = frozenset(f"torch.{name}" for name in ("randn", "rand", "ones", "zeros", "empty", "randint", "full"))
+_OTHERWISE = re.compile(
+    r"onnx|jit\.trace|jit\.script|torch\.export|monte.?carlo|mc_?dropout|mc_?samples|uncertain|bayes|ensemble|"
+    r"\.training\s*=|quantiz",
+    re.IGNORECASE,
+)
+"""Words of code that exports a model, or leaves it in training mode on purpose."""
+_GENERATOR = re.compile(r"gan|generator|^net_?g$|^g$", re.IGNORECASE)
+"""Names of models whose dropout may be wanted when they are used."""
+_TRIAL = re.compile(r"dummy|example|trac|profil|bench|check|demo|export|flops|convert|warm_?up|summar", re.IGNORECASE)
+"""Words of functions that try a model out, measure or translate it."""
+_DEPTH = 6
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -47,7 +100,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 @check(codes=(_CODE,), triggers=Triggers(calls=PRETRAINED, methods=LOADERS), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """Weights that are loaded into a model which then predicts."""
-    found = prediction_after(visit.facts, visit.site)
+    found = _prediction_after(visit.facts, visit.site)
     if found is not None:
         values = {
             "name": found.name,
@@ -56,3 +109,157 @@ def find(visit: Visit) -> Iterator[Finding]:
             "is_global": "yes" if found.is_global else "",
         }
         yield Finding(_CODE, visit.node, values, related=((found.call, "predicts here"),))
+
+
+class _Prediction(msgspec.Struct, frozen=True):
+    """A model gets weights, and `call` uses what it computes."""
+
+    model: str
+    """Its class in the project, or the function of torchvision that makes it."""
+    name: str
+    """What holds it, as it is written."""
+    is_global: bool
+    """Whether a module holds it, so that every function of the project may set its mode."""
+    call: ast.Call
+
+
+def _prediction_after(facts: FileFacts, site: CallSite) -> _Prediction | None:
+    """The first prediction of the model into which a call loads weights."""
+    if _TRIAL.search(facts.symbol_of(site)):
+        return None
+    is_pretrained = facts.names(site.node.func, site.scope).only in PRETRAINED
+    if not (_has_weights(facts, site) if is_pretrained else method_called(site.node) in LOADERS):
+        return None
+    model = _loaded(site)
+    kept_in = None if model is None else _kept_in(facts, model, site.scope)
+    if model is None or kept_in is None or _is_left_alone(facts, kept_in):
+        return None
+    made = _class_of(facts, model, site.scope)
+    if made is None or _GENERATOR.search(made.rpartition("::")[2]) or _is_handed_out(facts, kept_in):
+        return None
+    owner = facts.symbols.scopes[kept_in[0]]
+    for beside, call in [*_calls_of(facts, kept_in), *_calls_in_helpers(facts, kept_in)]:
+        is_after = owner.kind is ScopeKind.CLASS or precedes(facts, site.node, beside.node)
+        if is_after and not _TRIAL.search(facts.symbol_of(call)):
+            return _Prediction(made, ast.unparse(model), owner.kind is ScopeKind.MODULE, call.node)
+    return None
+
+
+def _is_left_alone(facts: FileFacts, model: Variable) -> bool:
+    """Whether its name, or the function, class or script that keeps it, says that its mode is meant."""
+    owner, name = model
+    means_otherwise = _OTHERWISE.search(ast.unparse(facts.symbols.scopes[owner].node))
+    return _GENERATOR.search(name) is not None or means_otherwise is not None
+
+
+def _has_weights(facts: FileFacts, site: CallSite) -> bool:
+    """`weights="DEFAULT"`, or `pretrained=True` of older releases."""
+    weights = argument_of(site.node, "weights", None)
+    if weights is not None:
+        return facts.value(weights, site.scope).constants != (None,)
+    return facts.value(argument_of(site.node, "pretrained", 0), site.scope).constants == (True,)
+
+
+def _loaded(site: CallSite) -> ast.expr | None:
+    """`model` in `model.load_state_dict(...)`, `model = Net.load_from_checkpoint(...)`, `model = resnet18(...)`."""
+    call, statement = site.node, site.statement
+    if is_method_call(call, "load_state_dict"):
+        value = call.func.value
+        return value.value if isinstance(value, ast.Attribute) and value.attr == "module" else value
+    return only_target(statement)
+
+
+def _kept_in(facts: FileFacts, model: ast.expr, scope: int) -> Variable | None:
+    """Where a model is kept: in a name of a scope, or in an attribute of a class that is no module itself.
+
+    What a module keeps follows the mode of the module, and a class with bases may be one, or have its mode set by a
+    framework.
+    """
+    owner = facts.class_of(scope) if is_own(model) else None
+    has_bases = owner is not None and bool(bases_of(facts, facts.symbols.scopes[owner]))
+    return None if has_bases else facts.variable(model, scope)
+
+
+def _class_of(facts: FileFacts, model: ast.expr, scope: int) -> str | None:
+    """The project class that is kept an instance of, and nothing else."""
+    kept = attribute_values(facts, model, scope)
+    bound = [(b.value if b.kind is BindingKind.ASSIGN else None, b.scope) for b in facts.bindings(model, scope)]
+    found: set[str | None] = set()
+    for value, where in bound if kept is None else kept:
+        if value is None:
+            return None
+        root = _root(facts, value, where)
+        if not is_literal_none(value) and facts.variable(root, where) != facts.variable(model, scope):
+            found.add(_made(facts, root, where))
+    return found.pop() if len(found) == 1 else None
+
+
+def _root(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> ast.expr:
+    """`Net()` in `nn.DataParallel(Net()).to(device)`."""
+    if depth <= 0 or not isinstance(value, ast.Call):
+        return value
+    if is_method_call(value, *_KEEPING):
+        return _root(facts, value.func.value, scope, depth - 1)
+    if value.args and facts.names(value.func, scope).only in _WRAPPERS:
+        return _root(facts, value.args[0], scope, depth - 1)
+    return value
+
+
+def _made(facts: FileFacts, root: ast.expr, scope: int) -> str | None:
+    if not isinstance(root, ast.Call):
+        return None
+    name = facts.names(root.func, scope).only or ""
+    if _NORMALISED.fullmatch(name):
+        return name if argument_of(root, "norm_layer", None) is None and not may_be_hidden(root, None) else None
+    return name.removesuffix(".load_from_checkpoint") if "::" in name else None
+
+
+def _is_handed_out(facts: FileFacts, model: Variable) -> bool:
+    """Whether code that cannot be looked into gets the model: it may set its mode."""
+    for site in facts.symbols.calls:
+        given = all_given(site.node)
+        if not any(_holds(facts, value, model, site.scope) for value in given):
+            continue
+        callee = facts.names(site.node.func, site.scope).only
+        if callee is None or not ("::" in callee or callee in _HARMLESS or callee in _WRAPPERS):
+            return True
+    return False
+
+
+def _holds(facts: FileFacts, value: ast.expr, model: Variable, scope: int) -> bool:
+    if isinstance(value, ast.Starred):
+        value = value.value
+    inner = value.elts if isinstance(value, ast.List | ast.Tuple) else ()
+    return facts.variable(value, scope) == model or any(_holds(facts, one, model, scope) for one in inner)
+
+
+def _calls_in_helpers(facts: FileFacts, model: Variable) -> Iterator[tuple[CallSite, CallSite]]:
+    """Calls of the model in functions of the file that it is handed to, each with the call that hands it over."""
+    for site in facts.symbols.calls:
+        handed = [value for value in all_given(site.node) if facts.variable(value, site.scope) == model]
+        for target in targets(facts, site.node, site.scope) if len(handed) == 1 else ():
+            parameter = target.parameter_of(handed[0])
+            held: Variable = target.function.index, parameter or ""
+            is_bound_once = len(target.function.bindings.get(held[1], ())) == 1
+            if is_bound_once and not _is_left_alone(facts, held) and not _is_handed_out(facts, held):
+                yield from ((site, call) for _, call in _calls_of(facts, held))
+
+
+def _calls_of(facts: FileFacts, model: Variable) -> Iterator[tuple[CallSite, CallSite]]:
+    """Calls of the model itself, whose result is used and whose input is not made up; each as its own place, too."""
+    for site in facts.symbols.calls:
+        if facts.variable(site.node.func, site.scope) != model:
+            continue
+        if (
+            not site.is_alone
+            and site.node.args
+            and not any(_is_made_up(facts, value, site.scope) for value in site.node.args)
+        ):
+            yield site, site
+
+
+def _is_made_up(facts: FileFacts, value: ast.expr, scope: int) -> bool:
+    """An input to try the model on."""
+    if isinstance(value, ast.Starred):
+        return True
+    return any(name.replace("()", "").startswith(tuple(_MADE_UP)) for name in facts.names(value, scope).names)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_host_copies
 from torchlint.catalogue.values import Kind
-from torchlint.checks.devices.host_copies.passages import Passages
-from torchlint.checks.devices.host_copies.waits import Wait
+from torchlint.checks.devices.host_copies.waits import Passages, Wait
 from torchlint.facts.flow.containment import call_with
 from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink
