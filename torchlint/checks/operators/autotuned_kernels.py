@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.operators.kernels.block_shapes import summed_along
 from torchlint.facts.definitions import seen_values
-from torchlint.facts.tree import last_word
+from torchlint.facts.tree import index_parts, is_literal_none, last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
 
 _CODE = "TL117"
 _PRODUCTS = ("dot", "dot_scaled")
+_SUMS = frozenset({"sum", "cumsum", "reduce", "associative_scan"})
+_FOLDING = frozenset({*_PRODUCTS, "make_block_ptr", "reshape", "view", "trans", "broadcast_to", "expand_dims"})
+"""What makes blocks of more than one dimension, or takes them."""
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({"triton.autotune"})))
@@ -71,12 +73,26 @@ def _configurations(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[as
 
 
 def _summed_along(kernel: ast.FunctionDef) -> set[str]:
-    """Names that are the step of an accumulating loop, or the length of a dimension that the kernel reduces."""
-    found = summed_along(kernel)
+    """Names that are the step of an accumulating loop, or the length of the range that the kernel reduces."""
+    found = _reduced_along(kernel)
     for node in ast.walk(kernel):
         if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and _accumulates(node):
-            found.update(child.id for child in ast.walk(node.iter) if isinstance(child, ast.Name))
+            found.update(_names_in(node.iter))
     return found
+
+
+def _reduced_along(kernel: ast.FunctionDef) -> set[str]:
+    """The lengths of the ranges of a kernel that sums blocks; where these have several dimensions, it is not asked."""
+    called = [node for node in ast.walk(kernel) if isinstance(node, ast.Call)]
+    words = {last_word(call.func) for call in called}
+    read = [node for node in ast.walk(kernel) if isinstance(node, ast.Subscript)]
+    is_flat = words.isdisjoint(_FOLDING) and not any(is_literal_none(part) for one in read for part in index_parts(one))
+    ranges = [call for call in called if last_word(call.func) == "arange"] if is_flat and words & _SUMS else []
+    return {name for call in ranges for name in _names_in(call)}
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
 
 
 def _accumulates(loop: ast.For) -> bool:

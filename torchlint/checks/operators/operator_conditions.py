@@ -20,7 +20,6 @@ from torchlint.checks.operators.indexing.indices import (
 )
 from torchlint.checks.operators.indexing.rankings import are_different, is_second_dropped, is_used, ties, uses_indices
 from torchlint.checks.operators.indexing.reads import carries_no_gradient, is_named_for_one, takes_each_once
-from torchlint.checks.operators.sparsity import has_single_entries
 from torchlint.facts.calls import callers
 from torchlint.facts.constants import display_of, sizes_of, usual_values
 from torchlint.facts.definitions import definitions_of, values_everywhere
@@ -160,9 +159,6 @@ def _sums_vary(facts: FileFacts, use: Use, operator: Operator, spelling: Spellin
     """False where no order can matter: one value everywhere, or floats that evidently hold whole numbers."""
     if operator.condition.overwrites:
         return not is_one_value(facts, stored_by(facts, use, spelling), scope)
-    if operator.condition.sums_entries and isinstance(use, ast.Call):
-        factors = [*use.args, *([use.func.value] if spelling.method and isinstance(use.func, ast.Attribute) else [])]
-        return not any(has_single_entries(facts, factor, scope) for factor in factors)
     if operator.direction == "backward" or not operator.condition.dtype or not isinstance(use, ast.Call):
         return True
     if operator.condition.result == "used":

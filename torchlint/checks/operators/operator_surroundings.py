@@ -7,7 +7,6 @@ import re
 
 from torchlint.catalogue.registry import Surroundings
 from torchlint.checks.framework.conditions import Answer, holds
-from torchlint.checks.operators.kernels.atomics import adds_alone
 from torchlint.checks.operators.operator_conditions import input_of, stored_by
 from torchlint.checks.operators.operator_matches import Match
 from torchlint.facts.control.conditions import decisions, managers_around
@@ -24,8 +23,6 @@ def is_steadied(facts: FileFacts, match: Match, statement: ast.stmt, scope: int)
     """Whether the operator does not vary here because of what stands around it, or where its tensors lie."""
     operator = match.operator
     if not any(row.device in ("cpu", "*") for row in operator.row) and _runs_on_cpu(facts, match, scope):
-        return True
-    if isinstance(match.use, ast.Call) and adds_alone(facts, match.use, statement):
         return True
     return _runs_under_mode(facts, statement) or any(
         isinstance(manager, ast.Call) and _is_such(facts, manager, facts.symbols.scope_of[statement], surroundings)

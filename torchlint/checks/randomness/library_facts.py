@@ -23,7 +23,7 @@ from torchlint.facts.constants import holds_call
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, Sink, follow
-from torchlint.facts.flow.values import Value
+from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.full_names import Callee
 from torchlint.facts.functions import decorators_of
 from torchlint.facts.memoizing import memoized
@@ -33,6 +33,14 @@ from torchlint.project.index import Project
 
 def _codes(catalogue: Catalogue) -> frozenset[str]:
     return frozenset(fact.rule for library in catalogue.libraries for fact in library.fact if fact.use)
+
+
+class _Settling(seeding.Seeding):
+    """Where a result is seeded; what else is kept in its place has the same fact."""
+
+    def beyond(self, move: Move) -> Iterator[Move | Sink]:
+        del move
+        yield from ()
 
 
 def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
@@ -51,7 +59,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     if is_settled(project, fact):
         return None
-    if draft.exits and project.flows.sink_of(draft.exits, seeding.Seeding) is not None:
+    if draft.exits and project.flows.sink_of(draft.exits, _Settling) is not None:
         return None
     if not draft.values["use"] and project.flows.sink_of(draft.exits, _use_of(fact)) is None:
         return None
@@ -66,7 +74,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         if fact.rule in visit.selected and fact.id not in found and (answer := _answer(visit, library, use)):
             found[fact.id] = fact, answer
     for fact, answer in found.values():
-        used, settled = _used(visit, fact), follow(seeding.Seeding(visit.facts), Value(visit.call))
+        used, settled = _used(visit, fact), follow(_Settling(visit.facts), Value(visit.call))
         if settled.sink is not None or not (used.sink is not None or used.exits):
             continue
         where = "" if used.sink is None else used.sink.what

@@ -12,7 +12,9 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Move, Stored, Value
 
-_SEEDING = frozenset({"seed", "setstate", "set_state", "set_random_state", "manual_seed", "bit_generator"})
+_SEEDING = frozenset(
+    {"seed", "setstate", "set_state", "set_random_state", "set_random_seed", "manual_seed", "bit_generator"}
+)
 
 
 class Seeding(Analysis):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -14,8 +14,7 @@ from torchlint.facts.classes import is_module_class, method_of
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition
 from torchlint.facts.functions import own_scope
-from torchlint.facts.memoizing import memoized
-from torchlint.facts.scopes import CallSite, ScopeKind
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.training.training_mode import DROPOUT_FUNCTIONS, DROPOUTS
 from torchlint.facts.values import argument_of
@@ -49,50 +48,37 @@ def find(visit: Visit) -> Iterator[Finding]:
         yield Finding(_CODE, visit.node, values, related=((draw, "here it draws"),))
 
 
-def _draw_of(facts: FileFacts, function: ast.expr, scope: int) -> ast.Call | None:
-    """A call by which a function, method or module of this file draws, when an expression that means it is called."""
-    if isinstance(function, ast.Lambda):
-        return _in_function(facts, facts.index.inner_scopes[function].index, _DEPTH)
-    call = ast.Call(func=function, args=[], keywords=[])
-    for callee in called_functions(facts, call, scope):
-        found = _in_function(facts, callee, _DEPTH)
-        if found is not None:
-            return found
-    return _in_values(facts, function, scope, _DEPTH)
-
-
-@memoized
-def _in_function(facts: FileFacts, function: int, depth: int) -> ast.Call | None:
-    """The first draw in a function, or in what it calls."""
+def _draw_of(facts: FileFacts, part: ast.expr, scope: int, depth: int = _DEPTH) -> ast.Call | None:
+    """A call by which a function, a layer or a module of this file draws, when what means it is called."""
     if depth <= 0:
         return None
-    for site in facts.cached(_calls_inside).get(function, ()):
-        if _draws_itself(facts, site):
-            return site.node
-        for callee in called_functions(facts, site.node, site.scope):
-            found = _in_function(facts, callee, depth - 1)
-            if found is not None:
-                return found
-        found = _in_values(facts, site.node.func, site.scope, depth - 1)
+    layers = list(_layers(facts, part, scope))
+    inside = set(ast.walk(part)) if isinstance(part, ast.Lambda) else set()
+    run = [*called_functions(facts, ast.Call(func=part, args=[], keywords=[]), scope), *_forwards(facts, layers)]
+    calls = [site for site in facts.symbols.calls if site.node in inside] if inside else []
+    for site in (*calls, *(site for function in run for site in facts.calls_in(function))):
+        found = site.node if _draws_itself(facts, site) else _draw_of(facts, site.node.func, site.scope, depth - 1)
         if found is not None:
             return found
-    return None
+    return next(
+        (made for name, made, where in layers if name in DROPOUTS and not _is_zero(facts, made, 0, where)), None
+    )
 
 
-def _calls_inside(facts: FileFacts) -> dict[int, list[CallSite]]:
-    """The calls of each function or lambda, comprehensions included."""
-    found: dict[int, list[CallSite]] = {}
-    for site in facts.symbols.calls:
-        runs = next(
-            (
-                scope
-                for scope in facts.around(site.scope)
-                if facts.symbols.scopes[scope].kind in (ScopeKind.FUNCTION, ScopeKind.LAMBDA)
-            ),
-            0,
-        )
-        found.setdefault(runs, []).append(site)
-    return found
+def _layers(facts: FileFacts, part: ast.expr, scope: int) -> Iterator[tuple[str, ast.Call, int]]:
+    """What makes the layers that a name or an attribute holds, also in a container or a loop over one, by class."""
+    while isinstance(part, ast.Subscript):
+        part = part.value
+    for end in definitions_of(facts, part, scope):
+        for call in ast.walk(end.node) if isinstance(end, Definition) else ():
+            if isinstance(call, ast.Call) and isinstance(end, Definition):
+                yield facts.names(call.func, end.scope).only or "", call, end.scope
+
+
+def _forwards(facts: FileFacts, layers: Iterable[tuple[str, ast.Call, int]]) -> Iterator[int]:
+    owners = (own_scope(facts, name) for name, _, _ in layers)
+    forwards = (method_of(facts, owner, "forward") for owner in owners if is_module_class(facts, owner))
+    yield from (one for one in forwards if one is not None)
 
 
 def _draws_itself(facts: FileFacts, site: CallSite) -> bool:
@@ -102,38 +88,11 @@ def _draws_itself(facts: FileFacts, site: CallSite) -> bool:
     method = method_named(call.func.attr) if isinstance(call.func, ast.Attribute) else None
     if function_named(name).draws or (method is not None and method.draws and method.writes):
         return True
-    if name not in DROPOUT_FUNCTIONS:
-        return False
     training = facts.value(argument_of(call, "training", 2), site.scope)
-    return not (training.is_known and not any(training.constants)) and not _is_zero(facts, call, 1, site.scope)
+    is_off = training.is_known and not any(training.constants)
+    return name in DROPOUT_FUNCTIONS and not is_off and not _is_zero(facts, call, 1, site.scope)
 
 
 def _is_zero(facts: FileFacts, call: ast.Call, position: int, scope: int) -> bool:
     rate = facts.value(argument_of(call, "p", position), scope)
     return rate.is_known and not any(rate.constants)
-
-
-def _in_values(facts: FileFacts, function: ast.expr, scope: int, depth: int) -> ast.Call | None:
-    """A draw by one of the layers that an attribute or a name may hold, also in a container or a loop over one."""
-    if depth <= 0:
-        return None
-    for value, where in _values(facts, function, scope):
-        for call in (node for node in ast.walk(value) if isinstance(node, ast.Call)):
-            name = facts.names(call.func, where).only or ""
-            if name in DROPOUTS and not _is_zero(facts, call, 0, where):
-                return call
-            found = own_scope(facts, name)
-            forward = method_of(facts, found, "forward") if is_module_class(facts, found) else None
-            inner = None if forward is None else _in_function(facts, forward, depth - 1)
-            if inner is not None:
-                return inner
-    return None
-
-
-def _values(facts: FileFacts, function: ast.expr, scope: int) -> Iterator[tuple[ast.expr, int]]:
-    """What `self.layers[i]`, `self.layer` or `layer` of `for layer in self.layers` is made from."""
-    while isinstance(function, ast.Subscript):
-        function = function.value
-    for end in definitions_of(facts, function, scope):
-        if isinstance(end, Definition):
-            yield end.node, end.scope
