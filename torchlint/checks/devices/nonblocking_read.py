@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from torchlint.catalogue.values import Kind
 from torchlint.checks.devices.host_copies.reading import HostCopy
-from torchlint.checks.devices.host_copies.waits import Wait
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened, spelling_of
@@ -61,10 +60,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     is_named = any(keyword.arg == "non_blocking" for keyword in call.keywords) or len(call.args) > 1
     if not is_named or not _is_copy_to_host(visit.facts, visit.site):
         return
-    flow, confidence = follow(HostCopy(visit.facts), *_starts(call)), None
-    if flow.sink is None:  # unless one of the calls on its way waits, of which that is not known
-        doubtful = follow(HostCopy(visit.facts, Wait.YES), *_starts(call))
-        flow, confidence = (doubtful, Confidence.LOW) if doubtful.sink is not None else (flow, None)
+    flow = follow(HostCopy(visit.facts), *_starts(call))
     if flow.sink is None:
         if flow.exits:
             yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit), "reading": ""}, exits=tuple(flow.exits))
@@ -76,7 +72,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         visit.node,
         values,
         "direct" if is_direct else "default",
-        confidence=Confidence.HIGH if is_direct else confidence,
+        confidence=Confidence.HIGH if is_direct else None,
         related=(*flow.trace, (flow.sink.node, _READ)),
     )
 

@@ -169,33 +169,21 @@ def _reach(facts: FileFacts, view: SharedView, index: ast.expr, scope: int) -> _
         return _Reach.GATHERED
     if "unknown" in parts or view.shared is None:
         return _Reach.UNKNOWN
-    places = _placed(parts, view.rank)
-    taken = [places.get(place, "unknown" if place < 0 or "dots" in parts else "all") for place in _counted(view)]
-    if any(part in ("all", "some") for part in taken):
-        return _Reach.OVERLAPPING
-    return _Reach.UNKNOWN if "unknown" in taken else _Reach.SINGLE
+    given = _placed(parts, view.rank)
+    shared = [place if view.rank is None else place % view.rank for place in view.shared]
+    if given is None or min(shared) < 0:
+        return _Reach.UNKNOWN
+    is_one = all(place < len(given) and given[place] == "one" for place in shared)
+    return _Reach.SINGLE if is_one else _Reach.OVERLAPPING
 
 
-def _counted(view: SharedView) -> list[int]:
-    """The shared dimensions, all from the left where the rank is known."""
-    assert view.shared is not None
-    if view.rank is None:
-        return sorted(view.shared)
-    return sorted(place % view.rank for place in view.shared)
-
-
-def _placed(parts: list[str], rank: int | None) -> dict[int, str]:
-    """For each dimension of the view the kind of index it is given."""
+def _placed(parts: list[str], rank: int | None) -> list[str] | None:
+    """The kind of index that each dimension of the view is given; None behind an ellipsis of unknown length."""
     taking = [part for part in parts if part != "new"]
-    if "dots" not in taking:
-        return dict(enumerate(taking))
+    if "dots" not in taking or rank is None:
+        return None if "dots" in taking else taking
     dots = taking.index("dots")
-    after = taking[dots + 1 :]
-    found = dict(enumerate(taking[:dots]))
-    found |= {index - len(after) + (rank or 0): part for index, part in enumerate(after)}
-    if rank is not None:
-        found |= dict.fromkeys(range(dots, rank - len(after)), "all")
-    return found
+    return [*taking[:dots], *["all"] * (rank - len(taking) + 1), *taking[dots + 1 :]]
 
 
 def _part(facts: FileFacts, part: ast.expr, scope: int) -> str:

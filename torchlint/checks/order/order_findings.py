@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.registration import Judge
+from torchlint.checks.framework.registration import Finding, Judge
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Confidence
 from torchlint.facts.entries import is_named_for_show, is_test
@@ -24,21 +23,32 @@ _OF_DATA = frozenset({DRAW, SPLIT, LISTS, DATA})
 """What a script without torch decides of the data that others train on."""
 
 
-def sink_values(visit: Visit, flow: Flow) -> dict[str, str]:
+def finding_of(
+    code: str,
+    visit: Visit,
+    flow: Flow,
+    values: Mapping[str, str],
+    message: str = "default",
+    *,
+    exits: Sequence[Exit] | None = None,
+    line: int | None = None,
+) -> Iterator[Finding]:
+    """What is said of an order that decides something here, or is kept for others; with how it gets there."""
+    exits = tuple(flow.exits if exits is None else exits)
+    if flow.sink is None and not exits:
+        return
+    places = () if flow.sink is None else (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}"))
+    values = {**values, **_sink_values(visit, flow)}
+    yield Finding(code, visit.node, values, message, related=places, exits=exits, line=line)
+
+
+def _sink_values(visit: Visit, flow: Flow) -> dict[str, str]:
     """What the order decides, nothing while it is not known; the function that has it, and the class that uses it."""
     facts, use, user = visit.facts, "", None
     if flow.sink is not None:
         use, user = flow.sink.what, facts.class_of(facts.index.scope_of(flow.sink.node))
-    symbol, name = (
-        facts.symbol_at(visit.scope, visit.statement),
-        "" if user is None else facts.symbols.scopes[user].name,
-    )
-    return {"use": use, "symbol": symbol, "user": name}
-
-
-def sink_places(flow: Flow) -> tuple[tuple[ast.AST, str], ...]:
-    """The way to where the order decides something."""
-    return () if flow.sink is None else (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}"))
+    name = "" if user is None else facts.symbols.scopes[user].name
+    return {"use": use, "symbol": facts.symbol_at(visit.scope, visit.statement), "user": name}
 
 
 def in_files(flow: Flow) -> tuple[Exit, ...]:

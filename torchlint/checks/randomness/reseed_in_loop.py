@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -185,18 +186,9 @@ def _bound_in(loop: ast.stmt) -> set[str]:
 
 
 def _is_chosen(facts: FileFacts, statement: ast.stmt, loop: ast.stmt) -> bool:
-    """Under a test inside the loop, other than one that comes round: `if step % 100 == 0:`."""
-    for outer in enclosing(facts, statement):
-        if outer is loop:
-            return False
-        if isinstance(outer, ast.If | ast.While | ast.Try):
-            test = getattr(outer, "test", None)
-            comes_round = test is not None and any(
-                isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test)
-            )
-            if not comes_round:
-                return True
-    return False
+    """Under a test inside the loop."""
+    inside = itertools.takewhile(lambda outer: outer is not loop, enclosing(facts, statement))
+    return any(isinstance(outer, ast.If | ast.While | ast.Try) for outer in inside)
 
 
 # -- both ---------------------------------------------------------------------------------------------------------

@@ -38,7 +38,6 @@ SCALERS = frozenset(
         "torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler",
     }
 )
-_Made = list[tuple[ast.expr, int]]
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=CLIPS))
@@ -245,25 +244,21 @@ def _is_about_scale(clip: ast.Call) -> bool:
 
 
 def _unscaling_functions(facts: FileFacts) -> set[str]:
-    """The names of this file's functions that unscale, themselves or through others of the file."""
+    """The names of this file's functions that unscale."""
     bodies = {
         scope.name: {last_word(node.func) for node in ast.walk(scope.node) if isinstance(node, ast.Call)}
         for scope in facts.symbols.scopes[1:]
         if isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
-    found = {name for name, called in bodies.items() if "unscale_" in called}
-    while True:
-        wider = found | {name for name, called in bodies.items() if called & found}
-        if wider == found:
-            return found
-        found = wider
+    return {name for name, called in bodies.items() if "unscale_" in called}
 
 
 def _is_known_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    """Whether it is made as one somewhere, or annotated as one."""
-    return any(_is_made(facts, value, where) for value, where in seen_values(facts, expression, scope)) or any(
-        _names_scaler(facts, annotation, where) for annotation, where in _annotations(facts, expression, scope)
+    """Whether it is made as one in this file."""
+    made = (
+        (value.func, where) for value, where in seen_values(facts, expression, scope) if isinstance(value, ast.Call)
     )
+    return any(facts.names(function, where).names & SCALERS for function, where in made)
 
 
 def _is_no_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
@@ -278,18 +273,3 @@ def _is_no_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 def _is_off(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """`GradScaler(enabled=False)`."""
     return facts.value(argument_of(call, "enabled", None), scope).only(bool) is False
-
-
-def _is_made(facts: FileFacts, value: ast.expr, scope: int) -> bool:
-    return isinstance(value, ast.Call) and bool(facts.names(value.func, scope).names & SCALERS)
-
-
-def _annotations(facts: FileFacts, expression: ast.expr, scope: int) -> _Made:
-    bindings = facts.bindings(expression, scope)
-    return [(binding.annotation, binding.scope) for binding in bindings if binding.annotation is not None]
-
-
-def _names_scaler(facts: FileFacts, annotation: ast.expr, scope: int) -> bool:
-    """`GradScaler`, `Optional[GradScaler]`, `GradScaler | None`."""
-    parts = [node for node in ast.walk(annotation) if isinstance(node, ast.Name | ast.Attribute)]
-    return any(facts.names(part, scope).only in SCALERS for part in parts)

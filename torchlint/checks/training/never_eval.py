@@ -15,7 +15,6 @@ from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.calls import targets
 from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.control.order import precedes
 from torchlint.facts.entries import is_test
@@ -138,8 +137,8 @@ def _prediction_after(facts: FileFacts, site: CallSite) -> _Prediction | None:
     if made is None or _GENERATOR.search(made.rpartition("::")[2]) or _is_handed_out(facts, kept_in):
         return None
     owner = facts.symbols.scopes[kept_in[0]]
-    for beside, call in [*_calls_of(facts, kept_in), *_calls_in_helpers(facts, kept_in)]:
-        is_after = owner.kind is ScopeKind.CLASS or precedes(facts, site.node, beside.node)
+    for call in _calls_of(facts, kept_in):
+        is_after = owner.kind is ScopeKind.CLASS or precedes(facts, site.node, call.node)
         if is_after and not _TRIAL.search(facts.symbol_of(call)):
             return _Prediction(made, ast.unparse(model), owner.kind is ScopeKind.MODULE, call.node)
     return None
@@ -233,29 +232,13 @@ def _holds(facts: FileFacts, value: ast.expr, model: Variable, scope: int) -> bo
     return facts.variable(value, scope) == model or any(_holds(facts, one, model, scope) for one in inner)
 
 
-def _calls_in_helpers(facts: FileFacts, model: Variable) -> Iterator[tuple[CallSite, CallSite]]:
-    """Calls of the model in functions of the file that it is handed to, each with the call that hands it over."""
+def _calls_of(facts: FileFacts, model: Variable) -> Iterator[CallSite]:
+    """Calls of the model itself, whose result is used and whose input is not made up."""
     for site in facts.symbols.calls:
-        handed = [value for value in all_given(site.node) if facts.variable(value, site.scope) == model]
-        for target in targets(facts, site.node, site.scope) if len(handed) == 1 else ():
-            parameter = target.parameter_of(handed[0])
-            held: Variable = target.function.index, parameter or ""
-            is_bound_once = len(target.function.bindings.get(held[1], ())) == 1
-            if is_bound_once and not _is_left_alone(facts, held) and not _is_handed_out(facts, held):
-                yield from ((site, call) for _, call in _calls_of(facts, held))
-
-
-def _calls_of(facts: FileFacts, model: Variable) -> Iterator[tuple[CallSite, CallSite]]:
-    """Calls of the model itself, whose result is used and whose input is not made up; each as its own place, too."""
-    for site in facts.symbols.calls:
-        if facts.variable(site.node.func, site.scope) != model:
+        if facts.variable(site.node.func, site.scope) != model or site.is_alone or not site.node.args:
             continue
-        if (
-            not site.is_alone
-            and site.node.args
-            and not any(_is_made_up(facts, value, site.scope) for value in site.node.args)
-        ):
-            yield site, site
+        if not any(_is_made_up(facts, value, site.scope) for value in site.node.args):
+            yield site
 
 
 def _is_made_up(facts: FileFacts, value: ast.expr, scope: int) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_host_copies
 from torchlint.catalogue.values import Kind
-from torchlint.checks.devices.host_copies.waits import Passages, Wait
+from torchlint.checks.devices.host_copies.waits import Passages
 from torchlint.facts.flow.containment import call_with
 from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink
@@ -27,10 +27,9 @@ _IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 class HostCopy(Analysis):
     """Follows a copy and its views until something waits for the device."""
 
-    def __init__(self, facts: FileFacts, least: Wait = Wait.PERHAPS) -> None:
-        """What waits as surely as `least` counts."""
+    def __init__(self, facts: FileFacts) -> None:
         super().__init__(facts)
-        self._passages = Passages(facts, least)
+        self._passages = Passages(facts)
 
     def arrives(self, move: Move | None, value: Value) -> bool:
         if isinstance(value.node, ast.Call):  # it comes as a result, at once

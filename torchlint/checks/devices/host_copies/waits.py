@@ -1,27 +1,21 @@
-"""Which calls wait for the device, and which evidently do not: the rest may."""
+"""Which calls may wait for the device, and whether one stands between where a copy is put and where it is read."""
 
 from __future__ import annotations
 
 import ast
-import enum
 import re
 from bisect import bisect_right
 from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_host_copies
-from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import Way, callers, targets
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import mutually_exclusive, unmet
 from torchlint.facts.control.order import Position, may_follow, position_of
-from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition, Parameter, Through
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
-from torchlint.facts.tensors.elements import is_count
-from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import all_given
@@ -38,24 +32,16 @@ _LAST = (1_000_000_000, 0)
 """Behind all positions."""
 
 
-class Wait(enum.IntEnum):
-    NO = 0
-    PERHAPS = 1
-    YES = 2
-
-
 @memoized
-def _waiting_calls(facts: FileFacts, function: int | None, least: Wait) -> list[tuple[Position, CallSite]]:
-    """The calls of a function that wait at least as surely, one after another, each with its position."""
-    waiting = (site for site in facts.calls_in(function) if _wait_of(facts, site) >= least)
+def _waiting_calls(facts: FileFacts, function: int | None) -> list[tuple[Position, CallSite]]:
+    """The calls of a function that may wait, one after another, each with its position."""
+    waiting = (site for site in facts.calls_in(function) if _may_wait(facts, site))
     return sorted(((position_of(site.node), site) for site in waiting), key=_place)
 
 
-def _waiting_between(
-    facts: FileFacts, function: int | None, least: Wait, start: Position, end: Position
-) -> Iterator[CallSite]:
+def _waiting_between(facts: FileFacts, function: int | None, start: Position, end: Position) -> Iterator[CallSite]:
     """Those of them behind one position, up to another."""
-    waiting = _waiting_calls(facts, function, least)
+    waiting = _waiting_calls(facts, function)
     first, last = (bisect_right(waiting, position, key=_place) for position in (start, end))
     return (site for _, site in waiting[first:last])
 
@@ -69,55 +55,37 @@ def _is_usual(facts: FileFacts, statement: ast.stmt, *others: ast.stmt) -> bool:
     return all(_OPTION.search(test.lower()) for test in unmet(facts, statement, *others))
 
 
-def _wait_of(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> Wait:
-    """Whether a call that has nothing to do with the copy waits until the device has finished it."""
+def _may_wait(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> bool:
+    """Whether a call that has nothing to do with the copy may wait until the device has finished it."""
     call, scope, words = site.node, site.scope, load_host_copies()
     run = [one for one in targets(facts, call, scope) if one.way is not Way.STARTED]
     if run:
-        return max(_wait_inside(facts, one.function.index, depth) for one in run)
+        return any(_may_wait_inside(facts, one.function.index, depth) for one in run)
     short = last_word(call.func)
     called = method_named(short)
     if short in words.asking:
-        is_loop = isinstance(site.statement, ast.While | ast.If | ast.Assert)
-        return Wait.YES if is_loop else Wait.NO
+        return isinstance(site.statement, ast.While | ast.If | ast.Assert)
     if short in words.moving:
-        return Wait.NO if _goes_on(facts, call, scope) else Wait.YES
+        return not _goes_on(facts, call, scope)
     name = facts.names(call.func, scope).only or ""
-    if name == "builtins.print":
-        return Wait.NO if all(_is_plain(facts, one, scope) for one in call.args) else Wait.PERHAPS
+    if name == "builtins.print":  # to print a tensor of the device is to wait for it
+        return not all(isinstance(one, ast.Constant) for one in call.args)
     is_method = isinstance(call.func, ast.Attribute) and (not name or "()." in name)
     if is_method and short in words.quiet.methods:
-        return Wait.NO
+        return False
     if called.waits == "always":
-        return Wait.YES
+        return True
     if name in words.quiet.functions or name.rpartition(".")[0] in words.quiet.homes:
-        return Wait.NO
-    if _WAITING.search(short.lower()):
-        return Wait.YES
+        return False
     is_quiet = (called.reads or called.describes or called.carries) and not called.waits and not called.device
-    return Wait.NO if is_method and is_quiet else Wait.PERHAPS
+    return _WAITING.search(short.lower()) is not None or not (is_method and is_quiet)
 
 
 @memoized
-def _wait_inside(facts: FileFacts, function: int, depth: int) -> Wait:
-    """Whether a function of the file waits whenever it is called."""
-    if depth <= 0:
-        return Wait.PERHAPS
-    found = [one for one in facts.calls_in(function) if _is_usual(facts, one.statement)]
-    return max((_wait_of(facts, one, depth - 1) for one in found), default=Wait.NO)
-
-
-def _is_plain(facts: FileFacts, argument: ast.expr, scope: int) -> bool:
-    """Text or a number, as far as is seen: to print a tensor of the device is to wait for it."""
-    ends = definitions_of(facts, argument, scope, Through.PARAMETERS)
-    seen = [one for one in ends if isinstance(one, Definition)]
-    are_known = len(seen) == sum(not isinstance(one, Parameter) for one in ends) > 0
-    return are_known and all(_is_plain_value(facts, one.node, one.scope) for one in seen)
-
-
-def _is_plain_value(facts: FileFacts, node: ast.expr, scope: int) -> bool:
-    is_number = isinstance(node, ast.Call) and facts.names(node.func, scope).only == "builtins.range"
-    return is_number or is_count(facts, node, scope) or kind_of(facts, node, scope) in (Kind.TEXT, Kind.NUMBER)
+def _may_wait_inside(facts: FileFacts, function: int, depth: int) -> bool:
+    """Whether a function of the file may wait whenever it is called."""
+    found = (one for one in facts.calls_in(function) if _is_usual(facts, one.statement))
+    return depth <= 0 or any(_may_wait(facts, one, depth - 1) for one in found)
 
 
 def _goes_on(facts: FileFacts, call: ast.Call, scope: int) -> bool:
@@ -132,11 +100,10 @@ def _goes_on(facts: FileFacts, call: ast.Call, scope: int) -> bool:
 
 
 class Passages:
-    """The stretches of code that a copy passes on its way; what waits as surely as `least` ends it there."""
+    """The stretches of code that a copy passes on its way; what may wait ends it there."""
 
-    def __init__(self, facts: FileFacts, least: Wait) -> None:
+    def __init__(self, facts: FileFacts) -> None:
         self._facts = facts
-        self._least = least
 
     def is_open(self, put: ast.expr | None, read: ast.expr) -> bool:
         """Whether a copy may not have arrived where it is read; `put` holds it before, a parameter from the start."""
@@ -169,7 +136,7 @@ class Passages:
 
     def _is_waited_for_behind(self, put: ast.expr, ways: Container[ast.Call]) -> bool:
         """Whether a function waits after it has put the copy where another one, run by other calls, reads it."""
-        behind = _waiting_between(self._facts, self._function_of(put), self._least, position_of(put), _LAST)
+        behind = _waiting_between(self._facts, self._function_of(put), position_of(put), _LAST)
         others = (one for one in behind if one.node not in ways and _is_usual(self._facts, one.statement))
         return any(self._is_of_another(one, put) for one in others)
 
@@ -180,10 +147,10 @@ class Passages:
         known = [facts.index.statement_of(one) for one in (put, read) if one is not None]
         function = self._function_of(read)
         if start <= end:
-            passed = _waiting_between(facts, function, self._least, start, end)
+            passed = _waiting_between(facts, function, start, end)
         else:  # in the round before
             loops = set(loops_around(facts, known[-1]))
-            others = (one for place, one in _waiting_calls(facts, function, self._least) if not end <= place <= start)
+            others = (one for place, one in _waiting_calls(facts, function) if not end <= place <= start)
             passed = (one for one in others if not loops.isdisjoint(loops_around(facts, one.statement)))
         return any(
             site.node is not read and self._is_on_way(site.statement, known) and self._is_of_another(site, put, read)

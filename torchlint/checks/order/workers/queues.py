@@ -61,31 +61,8 @@ def _queues(facts: FileFacts) -> Iterator[tuple[Scope, str, ast.stmt]]:
 
 
 def _is_queue(facts: FileFacts, binding: Binding) -> bool:
-    if binding.kind is not BindingKind.ASSIGN or not isinstance(binding.value, ast.Call):
-        return False
-    function = binding.value.func
-    if facts.names(function, binding.scope).only in _QUEUES:
-        return True
-    return (
-        isinstance(function, ast.Attribute)
-        and function.attr in _KINDS
-        and isinstance(function.value, ast.Name)
-        and _is_open_manager(facts, function.value, binding.scope)
-    )
-
-
-def _is_open_manager(facts: FileFacts, name: ast.Name, scope: int) -> bool:
-    """Whether a name is bound by `with multiprocessing.Manager() as name:`."""
-    owner = facts.resolver.owner(name.id, scope)
-    bindings = [] if owner is None else owner.bindings[name.id]
-    if len(bindings) != 1 or not isinstance(bindings[0].statement, ast.With):
-        return False
-    return any(
-        isinstance(item.optional_vars, ast.Name)
-        and item.optional_vars.id == name.id
-        and facts.names(item.context_expr, bindings[0].scope).only in _MANAGERS
-        for item in bindings[0].statement.items
-    )
+    made = binding.value if binding.kind is BindingKind.ASSIGN else None
+    return isinstance(made, ast.Call) and facts.names(made.func, binding.scope).only in _QUEUES
 
 
 def _reads(facts: FileFacts, owner: int, name: str) -> _Reads | None:
