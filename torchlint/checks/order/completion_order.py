@@ -10,7 +10,7 @@ from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.order.order_findings import finding_of, in_files, judged_by
 from torchlint.checks.order.results import ResultsAnalysis
-from torchlint.checks.order.workers.collecting import collected, gathered, loop_around
+from torchlint.checks.order.workers.queues import collected, gathered, loop_around
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.order.analysis import started
