@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from torchlint.diagnostics import Location
 from torchlint.facts.flow.tracker import Flow, follow
-from torchlint.facts.flow.values import Exit
 from torchlint.facts.order.analysis import started
 from torchlint.facts.order.sets import SetAnalysis
 from torchlint.facts.order.texts import holds_text, is_text
@@ -21,24 +19,6 @@ if TYPE_CHECKING:
 
 _HASH = "builtins.hash"
 SET_MAKERS = frozenset({"builtins.set", "builtins.frozenset"})
-
-
-class Salted(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What another hash seed changes: the order of a set that decides something, or a hash."""
-
-    what: str
-    location: Location
-    exits: tuple[Exit, ...]
-    """Where an order leaves the file that decides nothing in it."""
-
-
-def salted(facts: FileFacts) -> Iterator[Salted]:
-    """All that another hash seed changes in a file."""
-    for order in facts.cached(set_orders).values():
-        yield Salted("the order of a set", facts.locate(order.site.node), tuple(order.flow.exits))
-    for site in facts.calls.find(names=(_HASH,)):
-        if is_salted_hash(facts, site):
-            yield Salted("a hash of text", facts.locate(site.node), ())
 
 
 def is_salted_hash(facts: FileFacts, site: CallSite) -> bool:
