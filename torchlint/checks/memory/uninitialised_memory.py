@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -30,24 +29,16 @@ from torchlint.checks.memory.uninitialised.parameters import (
     reading_of,
 )
 from torchlint.diagnostics import Confidence, Related
-from torchlint.facts.calls import callers
 from torchlint.facts.classes import is_module_class
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.flow.values import Exit, Field, Value
-from torchlint.facts.scopes import CallSite, Scope
-from torchlint.facts.tree import last_word
-from torchlint.facts.values import all_given
+from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _USES = (OperatorUse("uninitialized_memory"),)
-_ALLOCATING = re.compile(
-    r"empty|alloc|buf|workspace|scratch|reserve|"
-    r"(?:^|_)(?:create|make|new|get|init\w*|build|prepare|setup|like|outs?|outputs?|placeholder|storage|tensors?)(?:_|$)"
-)
-"""Functions whose callers are to fill what they return, by their names."""
 _CODE = "TL118"
 _READ = "here it is read"
 
@@ -83,7 +74,7 @@ def _followed(draft: Draft, project: Project) -> Draft | None:
     codes=(_CODE,),
     triggers=Triggers(
         calls=MAKERS | TYPED,
-        methods=METHOD_MAKERS | {"new", "resize_", "resize_as_"},
+        methods=METHOD_MAKERS | {"new"},
     ),
     judge=_judge,
 )
@@ -133,13 +124,11 @@ def _exposure(facts: FileFacts, site: CallSite) -> Finding | None:
 def _given_away(facts: FileFacts, site: CallSite, memory: Memory, exits: Sequence[Exit]) -> Finding | None:
     """Memory that is neither read nor written here: others may read it, or whoever calls `forward`."""
     function = facts.function_of(site.scope)
+    scope = facts.symbols.scopes[function or 0]
     is_returned = any(one.function == function and not one.value.path for one in memory.returned)
-    if function is None or not is_returned or _is_left_to_callers(facts, function):
-        return _found(site, "default", None, "", (), exits) if exits else None
-    scope, places = facts.symbols.scopes[function], [(site.statement, "here it is returned")]
-    if scope.name == "forward" and is_module_class(facts, scope.parent):
-        return _found(site, "output", None, scope.name, places, exits)
-    return _found(site, "unseen", Confidence.LOW, scope.name, places, exits)
+    if is_returned and scope.name == "forward" and is_module_class(facts, scope.parent):
+        return _found(site, "output", None, scope.name, [(site.statement, "here it is returned")], exits)
+    return _found(site, "default", None, "", (), exits) if exits else None
 
 
 def _found(
@@ -153,19 +142,3 @@ def _found(
     """`name` is of the parameter, or of the function that returns the memory."""
     values, related = {"name": name}, tuple(places)
     return Finding(_CODE, site.node, values, message, confidence=confidence, related=related, exits=tuple(exits))
-
-
-def _is_left_to_callers(facts: FileFacts, function: int) -> bool:
-    """Whether a function is called here, given to another one, which may register it as a stand-in, or an allocator.
-
-    The name says so, or that of its class: `NewEmptyTensor.forward`.
-    """
-    scope = facts.symbols.scopes[function]
-    owner = facts.symbols.scopes[scope.parent or 0].name.lower()
-    is_allocator = _ALLOCATING.search(scope.name.lower()) is not None or "empty" in owner or "alloc" in owner
-    return is_allocator or bool(callers(facts, function)) or _is_handed_on(facts, scope)
-
-
-def _is_handed_on(facts: FileFacts, function: Scope) -> bool:
-    given = (one for site in facts.symbols.calls for one in all_given(site.node))
-    return any(last_word(one) == function.name for one in given)

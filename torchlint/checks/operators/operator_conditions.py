@@ -15,7 +15,6 @@ from torchlint.checks.operators.indexing.indices import (
     Repeats,
     has_unit_dim,
     is_named_strictly,
-    ranks_along,
     repeats_of,
 )
 from torchlint.checks.operators.indexing.rankings import are_different, is_second_dropped, is_used, ties, uses_indices
@@ -214,10 +213,6 @@ def _index_fits(
         return None if is_same else True
     if repeats is Repeats.ROWS:
         return True if _is_along_first(facts, use, spelling, scope) else None
-    if repeats is Repeats.NO and isinstance(use, ast.Call):
-        ranked, written = ranks_along(facts, index, scope), _dimension(facts, use, spelling, scope)
-        if ranked is not None and written is not None and ranked != written and -1 not in (ranked, written):
-            return None  # ranks along another dimension
     return None if repeats is Repeats.UNKNOWN else repeats is Repeats.YES
 
 

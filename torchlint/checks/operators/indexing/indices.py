@@ -197,19 +197,6 @@ def _is_flat(facts: FileFacts, index: ast.expr | None, scope: int, depth: int) -
     return called.rearranges and not _flattens(name) and _is_flat(facts, operand(facts, call, scope), scope, depth - 1)
 
 
-def ranks_along(facts: FileFacts, index: ast.expr | None, scope: int, depth: int = 6) -> int | None:
-    """The dimension along which `topk`, `sort` or `argsort`, written out with it, ranked what an index holds."""
-    only = only_end(facts, index, scope) if depth else None
-    if not isinstance(only, Definition):
-        return None
-    call, scope = only.node, only.scope
-    if isinstance(call, ast.Attribute | ast.Subscript):
-        return ranks_along(facts, call.value, scope, depth - 1)
-    if not isinstance(call, ast.Call) or (name := called_name(facts, call, scope)) not in (*_PAIRS, "argsort"):
-        return None
-    return facts.value(beside_operand(facts, call, scope, "dim", int(name == "topk")), scope).only(int)
-
-
 def has_unit_dim(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = 6) -> bool:
     """Whether an index tensor evidently has a length of 1 along a dimension: `labels.unsqueeze(1)` along 1."""
     index, scope = only_value(facts, index, scope) if depth else (None, scope)
