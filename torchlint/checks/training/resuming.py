@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.checks.training.checkpoints import loads_a_file, steps_with_state
 from torchlint.facts.calls import called_functions, callers
-from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.blocks import enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import position_of
 from torchlint.facts.definitions import definitions_of, only_value, seen_values
@@ -17,7 +17,7 @@ from torchlint.facts.ends import Definition
 from torchlint.facts.options.demands import demands_on
 from torchlint.facts.scopes import AssignSite, CallSite, Site
 from torchlint.facts.training.optimizers import holds_optimizer, is_optimizer_class
-from torchlint.facts.tree import is_method_call, targets_of, words_in
+from torchlint.facts.tree import is_method_call, is_own, targets_of, words_in
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -34,6 +34,15 @@ _GOING_ON = re.compile(r"^(?:re)?load|restor|resum|contin|ckpt|checkpoint|snapsh
 """Words of what is asked where a training goes on."""
 _ENTRIES = 4
 """Entries inside entries of what is saved."""
+_SCHEDULES = "torch.optim.lr_scheduler."
+_BY_RATE = frozenset({"ExponentialLR", "ConstantLR"})
+"""Schedules that go on from the rate alone, which the optimizer keeps."""
+_BY_METRIC = f"{_SCHEDULES}ReduceLROnPlateau"
+_OTHERS = frozenset(
+    {"torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.GradScaler", "torch.optim.swa_utils.AveragedModel"}
+)
+_MOVING = frozenset({"step", "update", "update_parameters"})
+_ASKING = frozenset({"scale", "unscale_", "get_last_lr", "get_lr", "get_scale", "eval", "train", "is_enabled"})
 
 
 def is_written_again(facts: FileFacts, load: CallSite, save: CallSite) -> bool:
@@ -219,3 +228,51 @@ def _comes_from(facts: FileFacts, state: ast.expr, scope: int, load: ast.Call, d
     ends = definitions_of(facts, state, scope)
     found = [(end.node, end.scope) for end in ends if isinstance(end, Definition) and end.node is not state]
     return any(_comes_from(facts, one, where, load, depth - 1) for one, where in found)
+
+
+def lost_states(facts: FileFacts) -> Iterator[CallSite]:
+    """The calls that make what a training moves on with each step or epoch, and neither saves nor restores.
+
+    All that becomes of it has to be seen: what is handed on may be saved by others.
+    """
+    for site in facts.symbols.calls:
+        name = facts.names(site.node.func, site.scope).only or ""
+        is_schedule = name.startswith(_SCHEDULES) and name.removeprefix(_SCHEDULES) not in _BY_RATE
+        if (is_schedule or name in _OTHERS) and _starts_anew(facts, site) and _is_only_moved(facts, site, name):
+            yield site
+
+
+def _starts_anew(facts: FileFacts, site: CallSite) -> bool:
+    """Whether nothing tells the object where the training is, and it is in use, be no option asked for that."""
+    told, enabled = (argument_of(site.node, name, None) for name in ("last_epoch", "enabled"))
+    return told is None and (enabled is None or facts.value(enabled, site.scope).only(bool) is True)
+
+
+def _is_only_moved(facts: FileFacts, site: CallSite, name: str) -> bool:
+    targets = site.statement.targets if isinstance(site.statement, ast.Assign) else []
+    target = targets[0] if len(targets) == 1 and getattr(site.statement, "value", None) is site.node else None
+    if isinstance(target, ast.Name):
+        reads: list[ast.expr] = [*facts.index.reads_of(target)]
+    elif target is not None and is_own(target):
+        reads = [one for one in facts.index.attributes(target.attr) if isinstance(one.ctx, ast.Load)]
+    else:
+        return False
+    calls = [_method_of(facts, read) for read in reads]
+    moves = [call for call in calls if call is not None and is_method_call(call, *_MOVING)]
+    return None not in calls and bool(moves) and all(_counts_by_itself(facts, call, name) for call in moves)
+
+
+def _method_of(facts: FileFacts, read: ast.expr) -> ast.Call | None:
+    """The call of a harmless method of what is read."""
+    method = facts.index.parents[read]
+    call = facts.index.parents[method]
+    is_call = isinstance(method, ast.Attribute) and isinstance(call, ast.Call) and call.func is method
+    is_known = isinstance(method, ast.Attribute) and method.attr in _MOVING | _ASKING
+    return call if is_call and is_known and isinstance(call, ast.Call) else None
+
+
+def _counts_by_itself(facts: FileFacts, call: ast.Call, name: str) -> bool:
+    """Whether a step counts by itself: not `scheduler.step(epoch)`, and not in a loop that only catches up."""
+    is_told = name.startswith(_SCHEDULES) and name != _BY_METRIC and bool(call.args or call.keywords)
+    loop = next(loops_around(facts, facts.index.statement_of(call)), None)
+    return not is_told and (loop is None or len(loop.body) > 1)
