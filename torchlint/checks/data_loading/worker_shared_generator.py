@@ -9,13 +9,11 @@ from msgspec.structs import replace
 
 from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Related
 from torchlint.facts.data_loading.kept_generators import global_draws, item_draws
 from torchlint.facts.data_loading.loaders import Loader
-from torchlint.facts.file import FileFacts
-from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
 
 _LEGACY = VersionRange.parse("<1.9")
@@ -44,11 +42,7 @@ def _loader_with_workers(draft: Draft, project: Project) -> Loader | None:
     return max(loaders, key=lambda loader: (not loader.is_persistent, loader.workers), default=None)
 
 
-def _draws(facts: FileFacts) -> Iterator[CallSite]:
-    return (draw.site for draw in facts.cached(item_draws).values())
-
-
-@check(codes=("TL307",), triggers=Triggers(sites=_draws), judge=_judge)
+@check(codes=("TL307",), triggers=Triggers(sites=sites_of(item_draws)), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """The first draw in `__getitem__` from a generator that existed before the workers."""
     draw = visit.facts.cached(item_draws).get(id(visit.statement))
@@ -70,11 +64,7 @@ def _judge_legacy(draft: Draft, project: Project) -> Draft | None:
     return replace(draft, values={**draft.values, **target.words}, related=(*draft.related, place))
 
 
-def _global_draws(facts: FileFacts) -> Iterator[CallSite]:
-    return (draw.site for draw in facts.cached(global_draws).values())
-
-
-@check(codes=("TL308",), triggers=Triggers(sites=_global_draws), judge=_judge_legacy)
+@check(codes=("TL308",), triggers=Triggers(sites=sites_of(global_draws)), judge=_judge_legacy)
 def legacy(visit: Visit) -> Iterator[Finding]:
     """The first draw of a dataset's `__getitem__` from NumPy's global generator."""
     draw = visit.facts.cached(global_draws).get(id(visit.statement))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from torchlint.checks.devices.timing.waiting import Effect, effects, strongest
-from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import between
@@ -23,27 +23,6 @@ _CLOCKS = frozenset(f"time.{name}{unit}" for name in ("time", "perf_counter", "m
 }
 _WORDS = frozenset(clock.partition(".")[2] for clock in _CLOCKS)
 _BLOCKING = "CUDA_LAUNCH_BLOCKING"
-
-
-def _readings(facts: FileFacts) -> Iterator[CallSite]:
-    return (timed.second for timed in facts.cached(_unsynchronised).values())
-
-
-@check(codes=(_CODE,), triggers=Triggers(sites=_readings))
-def find(visit: Visit) -> Iterator[Finding]:
-    """The second reading of a clock, where nothing waits for the work since the first."""
-    timed = visit.facts.cached(_unsynchronised).get(id(visit.call))
-    if timed is not None:
-        related = ((timed.first, "the clock is read first here"), (timed.work, "this is handed to the GPU"))
-        yield Finding(_CODE, visit.node, {"clock": ast.unparse(visit.call)}, related=related, devices=("cuda",))
-
-
-class _TimedWork(msgspec.Struct, frozen=True):
-    """The second reading of a clock, the first one, and the work between them that may still be running."""
-
-    second: CallSite
-    first: ast.stmt
-    work: ast.stmt
 
 
 def _unsynchronised(facts: FileFacts) -> dict[int, _TimedWork]:
@@ -63,6 +42,23 @@ def _unsynchronised(facts: FileFacts) -> dict[int, _TimedWork]:
             if work is not None:
                 found[id(site.node)] = _TimedWork(site, start, work)
     return found
+
+
+@check(codes=(_CODE,), triggers=Triggers(sites=sites_of(_unsynchronised)))
+def find(visit: Visit) -> Iterator[Finding]:
+    """The second reading of a clock, where nothing waits for the work since the first."""
+    timed = visit.facts.cached(_unsynchronised).get(id(visit.call))
+    if timed is not None:
+        related = ((timed.first, "the clock is read first here"), (timed.work, "this is handed to the GPU"))
+        yield Finding(_CODE, visit.node, {"clock": ast.unparse(visit.call)}, related=related, devices=("cuda",))
+
+
+class _TimedWork(msgspec.Struct, frozen=True):
+    """The second reading of a clock, the first one, and the work between them that may still be running."""
+
+    site: CallSite
+    first: ast.stmt
+    work: ast.stmt
 
 
 _TWO = 2

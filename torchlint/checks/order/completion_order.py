@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.order.order_findings import finding_of, in_files, judged_by
 from torchlint.checks.order.results import ResultsAnalysis
 from torchlint.checks.order.workers.queues import collected, gathered, loop_around
-from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.order.analysis import started
-from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_method_call
 
 _CODE = "TL404"
@@ -48,11 +46,7 @@ def from_waiting(visit: Visit) -> Iterator[Finding]:
     yield from _told(visit, gathered(visit.facts, visit.site, loop_around(visit.facts, visit.site)))
 
 
-def _collected(facts: FileFacts) -> Iterator[CallSite]:
-    return (found.site for found in facts.cached(collected).values())
-
-
-@check(codes=(_CODE,), triggers=Triggers(sites=_collected), judge=judged_by(ResultsAnalysis))
+@check(codes=(_CODE,), triggers=Triggers(sites=sites_of(collected)), judge=judged_by(ResultsAnalysis))
 def from_queue(visit: Visit) -> Iterator[Finding]:
     """Results that several workers put into one queue, collected as they come and then used by their place."""
     found = visit.facts.cached(collected).get(visit.call)

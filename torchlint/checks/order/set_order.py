@@ -5,23 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.order.order_findings import finding_of, judged_by
-from torchlint.facts.file import FileFacts
 from torchlint.facts.order.salted import set_orders
 from torchlint.facts.order.sets import SetAnalysis
-from torchlint.facts.scopes import Site
 
 _CODE = "TL402"
 
 
-def _sites(facts: FileFacts) -> list[Site]:
-    return [order.site for order in facts.cached(set_orders).values()]
-
-
-@check(codes=(_CODE,), triggers=Triggers(sites=_sites), judge=judged_by(SetAnalysis))
+@check(codes=(_CODE,), triggers=Triggers(sites=sites_of(set_orders)), judge=judged_by(SetAnalysis))
 def find(visit: Visit) -> Iterator[Finding]:
     """A set of text (or of objects) whose order reaches ids, an index, a split, a draw or a dataset."""
     flow = visit.facts.cached(set_orders)[visit.node].flow

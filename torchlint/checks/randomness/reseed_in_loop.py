@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.randomness.remarks import remarks_in
@@ -47,34 +47,6 @@ _PURPOSE_NAME = re.compile(
 )
 
 
-def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Random numbers matter to us only where torch is at work."""
-    return draft if project.uses_torch(draft.path) else None
-
-
-def _reseeding(facts: FileFacts) -> Iterator[CallSite]:
-    return (reseed.site for reseed in facts.cached(_reseeds).values())
-
-
-@check(codes=(_CODE,), triggers=Triggers(sites=_reseeding), judge=_judge)
-def find(visit: Visit) -> Iterator[Finding]:
-    """A seeding call with the same seed in each round of a training, each batch or each item."""
-    reseed = visit.facts.cached(_reseeds).get(visit.call)
-    if reseed is not None:
-        values = {"spelling": spelling_of(visit)}
-        yield Finding(
-            _CODE, visit.node, values, _VARIANTS[reseed.where], related=((reseed.again, "it runs each time"),)
-        )
-
-
-class _Reseed(msgspec.Struct, frozen=True):
-    """A seeding call and what runs it again: `forward`, `__getitem__` or a loop."""
-
-    site: CallSite
-    where: str
-    again: ast.AST
-
-
 def _reseeds(facts: FileFacts) -> dict[ast.Call, _Reseed]:
     """The first call that seeds alike in each round, for each method and loop that has one."""
     found: dict[ast.Call, _Reseed] = {}
@@ -91,6 +63,30 @@ def _reseeds(facts: FileFacts) -> dict[ast.Call, _Reseed]:
             seen.add(reseed.again)
             found[site.node] = reseed
     return found
+
+
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Random numbers matter to us only where torch is at work."""
+    return draft if project.uses_torch(draft.path) else None
+
+
+@check(codes=(_CODE,), triggers=Triggers(sites=sites_of(_reseeds)), judge=_judge)
+def find(visit: Visit) -> Iterator[Finding]:
+    """A seeding call with the same seed in each round of a training, each batch or each item."""
+    reseed = visit.facts.cached(_reseeds).get(visit.call)
+    if reseed is not None:
+        values = {"spelling": spelling_of(visit)}
+        yield Finding(
+            _CODE, visit.node, values, _VARIANTS[reseed.where], related=((reseed.again, "it runs each time"),)
+        )
+
+
+class _Reseed(msgspec.Struct, frozen=True):
+    """A seeding call and what runs it again: `forward`, `__getitem__` or a loop."""
+
+    site: CallSite
+    where: str
+    again: ast.AST
 
 
 # -- forward and __getitem__ --------------------------------------------------------------------------------------
