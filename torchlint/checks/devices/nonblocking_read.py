@@ -7,15 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from torchlint.catalogue.values import Kind
 from torchlint.checks.devices.host_copies.reading import HostCopy
-from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened, spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.diagnostics import Confidence, Related
+from torchlint.diagnostics import Confidence
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition
@@ -26,7 +23,6 @@ from torchlint.facts.tensors.devices import Device, devices_named, is_on_cpu
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import is_method_call, last_word, method_called
 from torchlint.facts.values import argument_of
-from torchlint.project.index import Project
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -42,18 +38,7 @@ _MAKERS = frozenset(f"torch.{kind}{like}" for kind in ("empty", "zeros", "ones",
 }
 
 
-def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Another file may read the copy."""
-    if draft.values["reading"]:
-        return draft
-    sink = project.flows.sink_of(draft.exits, HostCopy)
-    if sink is None:
-        return None
-    related = (*sink.trace, Related(sink.location, _READ))
-    return replace(draft, values={**draft.values, "reading": shortened(sink.what)}, related=related)
-
-
-@check(codes=(_CODE,), triggers=Triggers(methods=_METHODS), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(methods=_METHODS))
 def find(visit: Visit) -> Iterator[Finding]:
     """The copy, with the place that reads it."""
     call = visit.call
@@ -62,8 +47,6 @@ def find(visit: Visit) -> Iterator[Finding]:
         return
     flow = follow(HostCopy(visit.facts), *_starts(call))
     if flow.sink is None:
-        if flow.exits:
-            yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit), "reading": ""}, exits=tuple(flow.exits))
         return
     is_direct = visit.facts.index.statement_of(flow.sink.node) is visit.statement
     values = {"spelling": spelling_of(visit), "reading": shortened(flow.sink.what)}

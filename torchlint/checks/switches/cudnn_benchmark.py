@@ -14,7 +14,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.switches.cudnn_flags import BENCHMARK, contradicting
+from torchlint.checks.switches.cudnn_switches import BENCHMARK, contradicting
 from torchlint.diagnostics import Severity
 from torchlint.facts.calls import callers
 from torchlint.facts.constants import value_of

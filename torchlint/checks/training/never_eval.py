@@ -22,7 +22,7 @@ from torchlint.facts.full_names import public_name
 from torchlint.facts.scopes import BindingKind, ScopeKind, Variable
 from torchlint.facts.training.weights import LOADERS
 from torchlint.facts.tree import is_literal_none, is_method_call, is_own, method_called, only_target
-from torchlint.facts.values import all_given, argument_of, may_be_hidden
+from torchlint.facts.values import all_given
 from torchlint.facts.words import says
 from torchlint.project.call_graph import is_reached
 from torchlint.project.index import Project
@@ -33,22 +33,6 @@ if TYPE_CHECKING:
     from torchlint.facts.scopes import CallSite
 
 _CODE = "TL314"
-_NORMALISED = re.compile(
-    r"torchvision\.models\.(?:resnet|resnext|wide_resnet|densenet|mobilenet|efficientnet|googlenet|inception|"
-    r"shufflenet|mnasnet|regnet)\w*"
-)
-"""Models of torchvision that hold batch norms."""
-PRETRAINED = frozenset(
-    f"torchvision.models.{name}"
-    for name in (
-        *("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "resnext50_32x4d", "resnext101_32x8d"),
-        *("wide_resnet50_2", "wide_resnet101_2", "densenet121", "densenet161", "densenet169", "densenet201"),
-        *("mobilenet_v2", "mobilenet_v3_small", "mobilenet_v3_large", "googlenet", "inception_v3"),
-        *(f"efficientnet_b{size}" for size in range(8)),
-        *("shufflenet_v2_x0_5", "shufflenet_v2_x1_0", "mnasnet0_5", "mnasnet1_0", "regnet_y_400mf", "regnet_x_400mf"),
-    )
-)
-"""Those of them that come with weights, by their full names."""
 _KEEPING = load_values().methods[Kind.MODULE] - {"eval", "train"} | {"module"}
 """What returns the model itself, in the mode that it was in."""
 _WRAPPERS = load_values().wrapping | {"torch.nn.Sequential"}
@@ -96,7 +80,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return replace(draft, values=values)
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=PRETRAINED, methods=LOADERS), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(methods=LOADERS), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """Weights that are loaded into a model which then predicts."""
     found = _prediction_after(visit.facts, visit.site)
@@ -114,7 +98,7 @@ class _Prediction(msgspec.Struct, frozen=True):
     """A model gets weights, and `call` uses what it computes."""
 
     model: str
-    """Its class in the project, or the function of torchvision that makes it."""
+    """Its class in the project."""
     name: str
     """What holds it, as it is written."""
     is_global: bool
@@ -126,10 +110,7 @@ def _prediction_after(facts: FileFacts, site: CallSite) -> _Prediction | None:
     """The first prediction of the model into which a call loads weights."""
     if _TRIAL.search(facts.symbol_of(site)):
         return None
-    is_pretrained = facts.names(site.node.func, site.scope).only in PRETRAINED
-    if not (_has_weights(facts, site) if is_pretrained else method_called(site.node) in LOADERS):
-        return None
-    model = _loaded(site)
+    model = _loaded(site) if method_called(site.node) in LOADERS else None
     kept_in = None if model is None else _kept_in(facts, model, site.scope)
     if model is None or kept_in is None or _is_left_alone(facts, kept_in):
         return None
@@ -151,16 +132,8 @@ def _is_left_alone(facts: FileFacts, model: Variable) -> bool:
     return _GENERATOR.search(name) is not None or means_otherwise is not None
 
 
-def _has_weights(facts: FileFacts, site: CallSite) -> bool:
-    """`weights="DEFAULT"`, or `pretrained=True` of older releases."""
-    weights = argument_of(site.node, "weights", None)
-    if weights is not None:
-        return facts.value(weights, site.scope).constants != (None,)
-    return facts.value(argument_of(site.node, "pretrained", 0), site.scope).constants == (True,)
-
-
 def _loaded(site: CallSite) -> ast.expr | None:
-    """`model` in `model.load_state_dict(...)`, `model = Net.load_from_checkpoint(...)`, `model = resnet18(...)`."""
+    """`model` in `model.load_state_dict(...)`, `model = Net.load_from_checkpoint(...)`."""
     call, statement = site.node, site.statement
     if is_method_call(call, "load_state_dict"):
         value = call.func.value
@@ -208,8 +181,6 @@ def _made(facts: FileFacts, root: ast.expr, scope: int) -> str | None:
     if not isinstance(root, ast.Call):
         return None
     name = facts.names(root.func, scope).only or ""
-    if _NORMALISED.fullmatch(name):
-        return name if argument_of(root, "norm_layer", None) is None and not may_be_hidden(root, None) else None
     return name.removesuffix(".load_from_checkpoint") if "::" in name else None
 
 
