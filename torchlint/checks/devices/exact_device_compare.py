@@ -14,7 +14,7 @@ from torchlint.facts.definitions import agreed, only_value
 from torchlint.facts.file import FileFacts
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.tensors.devices import Device, devices_named
+from torchlint.facts.tensors.devices import Device, devices_named, is_dtype
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import function_named, method_named
@@ -30,13 +30,6 @@ _TOLERANT = frozenset(
 _PAIR = 2
 _DRAWN = frozenset({"torch.rand", "torch.randn", "torch.normal"})
 """What makes floats that are no round numbers; sums of those round."""
-_TYPES = {
-    **dict.fromkeys(("half", "torch.half", "torch.float16"), "float16"),
-    **dict.fromkeys(("bfloat16", "torch.bfloat16"), "bfloat16"),
-    **dict.fromkeys(("float", "torch.float", "torch.float32"), "float32"),
-    **dict.fromkeys(("double", "torch.double", "torch.float64"), "float64"),
-}
-_DEFAULT_TYPE = "float32"
 
 
 @check(
@@ -49,15 +42,9 @@ def find(visit: Visit) -> Iterator[Finding]:
     if sides is None:
         return
     first, second = sides
-    values = {"first": _words(first, second), "second": _words(second, first)}
+    values = {"first": f"on {first.device}", "second": f"on {second.device}"}
     related = ((first.node, f"computed {values['first']}"), (second.node, f"computed {values['second']}"))
     yield Finding(_CODE, visit.node, values, related=related)
-
-
-def _words(computed: _Computed, other: _Computed) -> str:
-    if computed.place.device != other.place.device and computed.place.device and other.place.device:
-        return f"on {computed.place.device}"
-    return f"in {computed.place.element}"
 
 
 def _compared(facts: FileFacts, site: CallSite) -> tuple[_Computed, _Computed] | None:
@@ -107,18 +94,11 @@ def _denies(outer: ast.AST) -> bool:
     return last in ("print", "assertFalse", "display")
 
 
-class _Place(msgspec.Struct, frozen=True):
-    """A device and an element type; None for one that is not known."""
-
-    device: str | None
-    element: str | None
-
-
 class _Computed(msgspec.Struct, frozen=True):
     """The last rounding operator, and where it ran."""
 
     operator: str
-    place: _Place
+    device: str
     node: ast.expr
 
 
@@ -155,35 +135,27 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int) -> _Computed | None:
 
 
 def _at(facts: FileFacts, operator: str, node: ast.expr, operands: list[ast.expr], scope: int) -> _Computed | None:
-    known = [place for operand in operands if (place := _place(facts, operand, scope)) is not None]
+    known = [place for operand in operands if (place := _device_of(facts, operand, scope)) is not None]
     return _Computed(operator, known[0], node) if known and len(set(known)) == 1 else None
 
 
 @memoized
-def _place(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> _Place | None:
+def _device_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> str | None:
     """Where the floats of an operand are; None for what does not go back to random floats of this function."""
-    return agreed(facts, expression, scope, lambda call, where: _place_of_call(facts, call, where, depth))
+    return agreed(facts, expression, scope, lambda call, where: _device_of_call(facts, call, where, depth))
 
 
-def _place_of_call(facts: FileFacts, call: ast.expr, scope: int, depth: int) -> _Place | None:
+def _device_of_call(facts: FileFacts, call: ast.expr, scope: int, depth: int) -> str | None:
     if not isinstance(call, ast.Call) or depth <= 0:
         return None
     if facts.names(call.func, scope).only in _DRAWN:
-        return _made(facts, call, scope)
+        device = argument_of(call, "device", None)
+        is_elsewhere = facts.cached(_sets_defaults)
+        return None if is_elsewhere else "CPU" if device is None else _device(facts, device, scope)
     if not isinstance(call.func, ast.Attribute) or not _copies(call.func.attr):
         return None
-    before = _place(facts, call.func.value, scope, depth - 1)
-    return None if before is None else _converted(facts, call, before, scope)
-
-
-def _made(facts: FileFacts, call: ast.Call, scope: int) -> _Place | None:
-    if facts.cached(_sets_defaults):
-        return None
-    device, element = argument_of(call, "device", None), argument_of(call, "dtype", None)
-    return _Place(
-        "CPU" if device is None else _device(facts, device, scope),
-        _DEFAULT_TYPE if element is None else _TYPES.get(facts.names(element, scope).only or ""),
-    )
+    before = _device_of(facts, call.func.value, scope, depth - 1)
+    return None if before is None else _moved(facts, call, call.func.attr, before, scope)
 
 
 def _sets_defaults(facts: FileFacts) -> bool:
@@ -193,36 +165,19 @@ def _sets_defaults(facts: FileFacts) -> bool:
 
 def _device(facts: FileFacts, device: ast.expr, scope: int) -> str | None:
     found = devices_named(facts, device, scope)
-    if Device.CUDA in found:
-        return "CUDA"
-    return "CPU" if found is Device.CPU else None
+    return "CUDA" if Device.CUDA in found else "CPU" if found is Device.CPU else None
 
 
-def _converted(facts: FileFacts, call: ast.Call, before: _Place, scope: int) -> _Place:
-    method = call.func.attr  # type: ignore[attr-defined]
+def _moved(facts: FileFacts, call: ast.Call, method: str, before: str, scope: int) -> str | None:
     if method in ("cpu", "cuda"):
-        return _Place(method.upper(), before.element)
-    if method in _TYPES:
-        return _Place(before.device, _TYPES[method])
-    if method != "to":
-        return before
-    place = before
-    for given in [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in ("device", "dtype"))]:
-        element = _TYPES.get(facts.names(given, scope).only or "")
-        place = _Place(place.device, element) if element else _Place(_device(facts, given, scope), place.element)
-    return place
+        return method.upper()
+    device = argument_of(call, "device", 0) if method == "to" else None
+    return before if device is None or is_dtype(facts, device, scope) else _device(facts, device, scope)
 
 
 def _differing(facts: FileFacts, left: ast.expr, right: ast.expr, scope: int) -> tuple[_Computed, _Computed] | None:
-    """The two computations, if both sides are the same operator on floats, on two devices or in two types."""
+    """The two computations, if both sides are the same operator on floats, on two devices."""
     first, second = computed(facts, left, scope), computed(facts, right, scope)
-    if first is None or second is None or first.operator != second.operator:
+    if first is None or second is None or first.operator != second.operator or first.device == second.device:
         return None
-    if "integer" in (element_of(facts, left, scope), element_of(facts, right, scope)):
-        return None
-    return (first, second) if _differ(first.place, second.place) else None
-
-
-def _differ(first: _Place, second: _Place) -> bool:
-    devices, elements = {first.device, second.device}, {first.element, second.element}
-    return (None not in devices and len(devices) > 1) or (None not in elements and len(elements) > 1)
+    return None if "integer" in (element_of(facts, left, scope), element_of(facts, right, scope)) else (first, second)
