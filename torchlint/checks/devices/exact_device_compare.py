@@ -1,4 +1,4 @@
-"""TL607 exact-device-compare: equality asked of floats that were computed in two places."""
+"""TL607 exact-device-compare: equality asked of floats that were _computed in two places."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         return
     first, second = sides
     values = {"first": f"on {first.device}", "second": f"on {second.device}"}
-    related = ((first.node, f"computed {values['first']}"), (second.node, f"computed {values['second']}"))
+    related = ((first.node, f"_computed {values['first']}"), (second.node, f"_computed {values['second']}"))
     yield Finding(_CODE, visit.node, values, related=related)
 
 
@@ -103,8 +103,8 @@ class _Computed(msgspec.Struct, frozen=True):
 
 
 @memoized
-def computed(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> _Computed | None:
-    """How a tensor was computed, seen through copies and names; None where that is not evident."""
+def _computed(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> _Computed | None:
+    """How a tensor was _computed, seen through copies and names; None where that is not evident."""
     value, scope = only_value(facts, expression, scope) if depth else (None, scope)
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.MatMult):
         return _at(facts, "matmul", value, [value.left, value.right], scope)
@@ -112,7 +112,7 @@ def computed(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8)
         return None
     function = value.func
     if isinstance(function, ast.Attribute) and _copies(function.attr):
-        return computed(facts, function.value, scope, depth - 1)
+        return _computed(facts, function.value, scope, depth - 1)
     return _of_call(facts, value, scope)
 
 
@@ -177,7 +177,7 @@ def _moved(facts: FileFacts, call: ast.Call, method: str, before: str, scope: in
 
 def _differing(facts: FileFacts, left: ast.expr, right: ast.expr, scope: int) -> tuple[_Computed, _Computed] | None:
     """The two computations, if both sides are the same operator on floats, on two devices."""
-    first, second = computed(facts, left, scope), computed(facts, right, scope)
+    first, second = _computed(facts, left, scope), _computed(facts, right, scope)
     if first is None or second is None or first.operator != second.operator or first.device == second.device:
         return None
     return None if "integer" in (element_of(facts, left, scope), element_of(facts, right, scope)) else (first, second)

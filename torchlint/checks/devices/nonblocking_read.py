@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
-from torchlint.checks.devices.host_copies.reading import HostCopy
+from torchlint.checks.devices.host_copies import HostCopy
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened, spelling_of
 from torchlint.checks.framework.visit import Visit

@@ -125,7 +125,7 @@ def stored_by(facts: FileFacts, use: Use, spelling: Spelling) -> ast.expr | None
     return next((a.value for a in facts.symbols.assignments if a.target is use), None)
 
 
-def index_of(use: Use, spelling: Spelling) -> ast.expr | None:
+def _index_of(use: Use, spelling: Spelling) -> ast.expr | None:
     return use.slice if isinstance(use, ast.Subscript) else _argument(use, spelling.index)
 
 
@@ -201,7 +201,7 @@ def _index_fits(
         return True
     if isinstance(use, ast.Call) and spelling.index is None and spelling.input:
         return True  # it finds its own places: `cummax`
-    index = index_of(use, spelling)
+    index = _index_of(use, spelling)
     if isinstance(use, ast.Call) and has_unit_dim(facts, index, _dimension(facts, use, spelling, scope), scope):
         return False  # along the dimension that is written there is one index, so none repeats
     repeats = repeats_of(facts, index, scope)
@@ -221,7 +221,7 @@ def _is_read_apart(facts: FileFacts, use: Use, operator: Operator, spelling: Spe
     if operator.direction != "backward" or not operator.condition.repeated_indices:
         return False
     dimension = _dimension(facts, use, spelling, scope) if isinstance(use, ast.Call) else None
-    index = index_of(use, spelling)
+    index = _index_of(use, spelling)
     gathers = isinstance(use, ast.Call) and "gather" in (spelling.method or spelling.call)
     return (gathers and dimension != 0 and is_named_for_one(index)) or takes_each_once(facts, index, dimension, scope)
 

@@ -121,10 +121,10 @@ def find_fields(visit: Visit) -> Iterator[Finding]:
     if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
         return
     name = field.target.id
-    owner = dataclass_of(visit.facts, field) if SEED.fullmatch(name) else None
+    owner = _dataclass_of(visit.facts, field) if SEED.fullmatch(name) else None
     if owner is None or KEPT.search(_words_of(visit.facts, field)) or visit.facts.cached(_is_dynamic):
         return
-    flow = field_flow(visit.facts, owner, name)
+    flow = _field_flow(visit.facts, owner, name)
     if flow is not None and flow.is_contained:
         values = {"name": name, "owner": owner.name}
         others = Exit(symbol_of(visit.facts, owner.index), Others(), (), "")
@@ -237,7 +237,7 @@ def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def dataclass_of(facts: FileFacts, field: ast.AnnAssign) -> Scope | None:
+def _dataclass_of(facts: FileFacts, field: ast.AnnAssign) -> Scope | None:
     """The dataclass without bases, at the top of the file, that a field belongs to."""
     if {"InitVar", "ClassVar"} & {last_word(one) for one in ast.walk(field.annotation)}:
         return None  # no field: `__post_init__` gets it, or the class keeps it
@@ -251,7 +251,7 @@ def dataclass_of(facts: FileFacts, field: ast.AnnAssign) -> Scope | None:
     return owner if is_dataclass and is_only_one else None
 
 
-def field_flow(facts: FileFacts, owner: Scope, name: str) -> Flow | None:
+def _field_flow(facts: FileFacts, owner: Scope, name: str) -> Flow | None:
     """Where the objects of a dataclass go, to tell who reads a field; None where not all of them are seen."""
     made, held = [], [Value(read) for read in objects_in(facts, owner)]
     for read in facts.index.reads(0, owner.name):

@@ -56,7 +56,7 @@ def in_files(flow: Flow) -> tuple[Exit, ...]:
     return tuple(exit_ for exit_ in flow.exits if isinstance(exit_.port, Written))
 
 
-def matters(draft: Draft, project: Project) -> bool:
+def _matters(draft: Draft, project: Project) -> bool:
     """Whether torch is at work where the order decides something, or on the data of which it decides; not in tests."""
     if draft.values["use"] == DATA and not _is_run(draft, project):
         return False
@@ -81,7 +81,7 @@ def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
         if not draft.values["use"] or is_unused:
             found = _decided_elsewhere(draft, project, analysis)
         else:
-            found = draft if matters(draft, project) else None
+            found = draft if _matters(draft, project) else None
         if found is None or not _is_for_show(found, project):
             return found
         return replace(found, confidence=Confidence.LOW)
@@ -101,4 +101,4 @@ def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileF
         return None
     related = (*draft.related, *sink.told(f"here it decides {sink.what}"))
     found = replace(draft, values={**draft.values, "use": sink.what}, related=related)
-    return found if matters(found, project) or project.uses_torch(sink.path) else None
+    return found if _matters(found, project) or project.uses_torch(sink.path) else None

@@ -16,8 +16,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.randomness import seeding
-from torchlint.checks.randomness.given_seeds import is_given
+from torchlint.checks.randomness import given_seeds
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.constants import holds_call
 from torchlint.facts.entries import is_beside_training
@@ -35,7 +34,7 @@ def _codes(catalogue: Catalogue) -> frozenset[str]:
     return frozenset(fact.rule for library in catalogue.libraries for fact in library.fact if fact.use)
 
 
-class _Settling(seeding.Seeding):
+class _Settling(given_seeds.Seeding):
     """Where a result is seeded; what else is kept in its place has the same fact."""
 
     def beyond(self, move: Move) -> Iterator[Move | Sink]:
@@ -63,7 +62,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     if not draft.values["use"] and project.flows.sink_of(draft.exits, _use_of(fact)) is None:
         return None
-    return by_release(draft, project, library, fact)
+    return _by_release(draft, project, library, fact)
 
 
 @check(codes=_codes, triggers=_triggers, judge=_judge)
@@ -95,7 +94,7 @@ def _named(visit: Visit) -> Iterator[tuple[Library, Fact, Use]]:
 def _answer(visit: Visit, library: Library, use: Use) -> Answer:
     if use.method and not _is_its_file(visit, library, use):
         return Answer.NO
-    if seeding.is_fallback(visit) or any(_may_be_given(visit, one.argument, one.position) for one in use.left_out):
+    if given_seeds.is_fallback(visit) or any(_may_be_given(visit, one.argument, one.position) for one in use.left_out):
         return Answer.NO
     if use.holding and not holds_call(visit.facts, visit.call, visit.scope, re.compile(use.holding)):
         return Answer.NO
@@ -134,7 +133,7 @@ def _is_decorated(facts: FileFacts, scope: int, decorators: Collection[str]) -> 
 
 
 def _may_be_given(visit: Visit, argument: str, position: int | None) -> bool:
-    return may_be_hidden(visit.call, position) or is_given(visit, argument, position)
+    return may_be_hidden(visit.call, position) or given_seeds.is_given(visit, argument, position)
 
 
 def _used(visit: Visit, fact: Fact) -> Flow:
@@ -144,8 +143,8 @@ def _used(visit: Visit, fact: Fact) -> Flow:
     return follow(_use_of(fact)(visit.facts), Value(visit.call))
 
 
-def _use_of(fact: Fact) -> functools.partial[seeding.Use]:
-    return functools.partial(seeding.Use, methods=fact.used_by or ())
+def _use_of(fact: Fact) -> functools.partial[given_seeds.Use]:
+    return functools.partial(given_seeds.Use, methods=fact.used_by or ())
 
 
 def certainty(project: Project, path: str, library: Library, fact: Fact) -> Confidence | None:
@@ -156,7 +155,7 @@ def certainty(project: Project, path: str, library: Library, fact: Fact) -> Conf
     return Confidence.HIGH if admitted <= affected else Confidence.LOW
 
 
-def by_release(draft: Draft, project: Project, library: Library, fact: Fact) -> Draft | None:
+def _by_release(draft: Draft, project: Project, library: Library, fact: Fact) -> Draft | None:
     """Silent where only releases are admitted that do not vary, a guess where others are admitted as well."""
     found = certainty(project, draft.path, library, fact)
     if found is None:

@@ -68,7 +68,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         yield Finding("TL208", visit.node, {"spelling": spelling_of(visit)}, devices=("cuda",))
 
 
-class FlagWrite(msgspec.Struct, frozen=True):
+class _FlagWrite(msgspec.Struct, frozen=True):
     """One assignment to a flag; `value` is None when it is no literal."""
 
     name: str
@@ -77,12 +77,12 @@ class FlagWrite(msgspec.Struct, frozen=True):
     function: int | None
 
 
-def flag_writes(facts: FileFacts) -> list[FlagWrite]:
+def _flag_writes(facts: FileFacts) -> list[_FlagWrite]:
     """All assignments to the two flags, in source order."""
     return facts.cached(_writes)
 
 
-def _writes(facts: FileFacts) -> list[FlagWrite]:
+def _writes(facts: FileFacts) -> list[_FlagWrite]:
     found = []
     for assignment in facts.symbols.assignments:
         target = assignment.target
@@ -91,16 +91,16 @@ def _writes(facts: FileFacts) -> list[FlagWrite]:
         name = facts.names(target, assignment.scope).only
         if name in (BENCHMARK, DETERMINISTIC):
             known = facts.value(assignment.value, assignment.scope).only(bool)
-            found.append(FlagWrite(name, known, assignment.statement, facts.function_of(assignment.scope)))
+            found.append(_FlagWrite(name, known, assignment.statement, facts.function_of(assignment.scope)))
     return found
 
 
-def contradicting(facts: FileFacts, statement: ast.stmt) -> FlagWrite | None:
+def contradicting(facts: FileFacts, statement: ast.stmt) -> _FlagWrite | None:
     """For the statement that turns `benchmark` on: the write that has `deterministic` on at the same time.
 
     Both stand in one function, one of them in a block that holds the other, and neither is written again there.
     """
-    writes = flag_writes(facts)
+    writes = _flag_writes(facts)
     own = next((w for w in writes if w.statement is statement and w.name == BENCHMARK and w.value is True), None)
     if own is None:
         return None

@@ -132,7 +132,7 @@ def _asks_for_rank(test: ast.expr) -> bool:
     )
 
 
-class Collected(msgspec.Struct, frozen=True):
+class _Collected(msgspec.Struct, frozen=True):
     """One call that takes results out of a queue of several workers, again and again."""
 
     site: CallSite
@@ -142,7 +142,7 @@ class Collected(msgspec.Struct, frozen=True):
     """What the order of the results decides."""
 
 
-def collected(facts: FileFacts) -> dict[ast.Call, Collected]:
+def collected(facts: FileFacts) -> dict[ast.Call, _Collected]:
     """The calls that take results as the workers finish, where the results' places matter later."""
     filling = filled_by_workers(facts)
     found = {}
@@ -155,7 +155,7 @@ def collected(facts: FileFacts) -> dict[ast.Call, Collected]:
             continue  # one worker after another
         flow = gathered(facts, site, loop)
         if flow.sink is not None or flow.exits:
-            found[site.node] = Collected(site, loop, flow)
+            found[site.node] = _Collected(site, loop, flow)
     return found
 
 
