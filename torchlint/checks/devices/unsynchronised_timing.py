@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from torchlint.checks.devices.timing.waiting import Effect, effects, strongest
+from torchlint.checks.devices.gpu_queue import Effect, effects, strongest
 from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.control.blocks import enclosing
@@ -30,7 +30,7 @@ def _unsynchronised(facts: FileFacts) -> dict[int, _TimedWork]:
     if not facts.imports_torch:
         return {}
     sites = [site for site in facts.symbols.calls if _is_clock(facts, site.node, site.scope)]
-    if len(sites) < _TWO or _blocks(facts):
+    if len(sites) <= 1 or _blocks(facts):
         return {}
     measured = facts.cached(_functions_with_events)
     found = {}
@@ -59,9 +59,6 @@ class _TimedWork(msgspec.Struct, frozen=True):
     site: CallSite
     first: ast.stmt
     work: ast.stmt
-
-
-_TWO = 2
 
 
 def _is_clock(facts: FileFacts, call: ast.expr | None, scope: int) -> bool:
@@ -194,12 +191,8 @@ _PLAIN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Pass, ast.Dele
 
 def _of_loop(facts: FileFacts, loop: ast.For) -> Effect:
     """A loop that counts and only adds work adds work; any other waits in each round, or may."""
-    counts = isinstance(loop.iter, ast.Call) and facts.names(loop.iter.func, _scope(facts, loop)).only
+    counts = isinstance(loop.iter, ast.Call) and facts.names(loop.iter.func, facts.symbols.scope_of[loop]).only
     inner = [effect for _, effect in _effects_of(facts, loop.body)]
     if counts != "builtins.range" or loop.orelse or strongest([*inner, *effects(facts, loop)]) > Effect.WORK:
         return Effect.UNKNOWN
     return strongest(inner)
-
-
-def _scope(facts: FileFacts, statement: ast.stmt) -> int:
-    return facts.symbols.scope_of[statement]

@@ -173,7 +173,8 @@ class _Function(msgspec.Struct, frozen=True):
         """Whether the optimizer that was unscaled has stepped before the next backward pass."""
         optimizer = [ast.unparse(argument) for argument in unscale.node.args]
         return any(
-            _is_between(unscale, site, backward) and [ast.unparse(a) for a in site.node.args] == optimizer
+            position_of(unscale.node) < position_of(site.node) < position_of(backward.node)
+            and [ast.unparse(a) for a in site.node.args] == optimizer
             for site in self.steps
         )
 
@@ -201,10 +202,6 @@ class _Function(msgspec.Struct, frozen=True):
             for test, answer in conditions_on(self.facts, clip.statement).items()
             if shared.get(test) != answer
         )
-
-
-def _is_between(first: CallSite, site: CallSite, last: CallSite) -> bool:
-    return position_of(first.node) < position_of(site.node) < position_of(last.node)
 
 
 def _receiver(expression: ast.expr, method: str) -> str | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.checks.training.checkpoints import loads_a_file, steps_with_state
+from torchlint.checks.training.checkpoints import loads_a_file
 from torchlint.facts.calls import called_functions, callers
 from torchlint.facts.control.blocks import enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
@@ -54,17 +54,10 @@ def is_written_again(facts: FileFacts, load: CallSite, save: CallSite) -> bool:
     if loaded is None or loaded != saved:
         return False
     if facts.function_of(load.scope) == facts.function_of(save.scope):
-        trains = _trains_behind(facts, load) and _trains_before(facts, save)
-        return trains or (not steps_with_state(facts) and _is_saved_in_rounds(facts, load, save))
+        return _trains_behind(facts, load) and _trains_before(facts, save)
     return any(_trains_behind(facts, one) for one in _with_callers(facts, load)) and any(
         _trains_before(facts, one) for one in _with_callers(facts, save)
     )
-
-
-def _is_saved_in_rounds(facts: FileFacts, load: CallSite, save: CallSite) -> bool:
-    """Whether a loop behind a load saves: it trains by what other files step, if it does."""
-    loops = (one for one in enclosing(facts, save.statement) if isinstance(one, ast.For | ast.While))
-    return any(position_of(loop) > position_of(load.node) for loop in loops)
 
 
 def counted_on(facts: FileFacts) -> Iterator[ast.For]:

@@ -10,7 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import only_value, step_back
+from torchlint.facts.definitions import step_back
 from torchlint.facts.ends import Definition, End, Parameter
 from torchlint.facts.flow.values import Item
 from torchlint.facts.memoizing import memoized
@@ -30,7 +30,6 @@ _PERMUTATION = re.compile(
     r"(?:^|_)(?:perm(?:s|utations?)?|shuffle[ds]?|sort(?:ed)?_(?:idx|ids|ind|index|indices))(?:_|$)"
 )
 """Names of parameters and attributes that hold a permutation."""
-_ONLY_INDICES = ("argsort",)
 _PLACES = {"0": False, "1": True, "-1": True, "-2": False}
 
 
@@ -61,8 +60,6 @@ def are_different(
         return is_made_so or (is_given and _PERMUTATION.search(values.id.lower()) is not None)  # type: ignore[attr-defined]
     if isinstance(values, ast.UnaryOp):
         return are_different(facts, values.operand, along, scope, depth - 1)
-    if isinstance(values, ast.BinOp) and isinstance(values.op, ast.Add | ast.Sub):
-        return any(_is_noise(facts, side, scope, depth) for side in (values.left, values.right))
     if isinstance(values, ast.Attribute):
         return values.attr == "indices" and _is_ranking(facts, values.value, along, _RANKING, scope)
     if isinstance(values, ast.Subscript):
@@ -97,14 +94,6 @@ def _is_step_different(facts: FileFacts, one: End, along: int | None, depth: int
     return one.parts == (Item(1),) and _is_ranking(facts, one.node, along, _RANKING, one.scope)
 
 
-def _is_noise(facts: FileFacts, side: ast.expr, scope: int, depth: int) -> bool:
-    """Random numbers that are added to break ties."""
-    made, scope = only_value(facts, side, scope) if depth else (None, scope)
-    if isinstance(made, ast.BinOp) and isinstance(made.op, ast.Mult | ast.Div):
-        return any(_is_noise(facts, part, scope, depth - 1) for part in (made.left, made.right))
-    return isinstance(made, ast.Call) and method_named(called_name(facts, made, scope)).draws == "continuous"
-
-
 def is_second_dropped(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """Whether the second of two results gets a name that nothing reads: `values, places = x.topk(3)`."""
     if facts.function_of(scope) is None:
@@ -118,7 +107,7 @@ def is_second_dropped(facts: FileFacts, call: ast.Call, scope: int) -> bool:
 def uses_indices(facts: FileFacts, call: ast.Call) -> bool | None:
     """Whether the second result of `x.median(1)`, `x.topk(3)` ... is used; None where the code does not show it."""
     name = last_word(call.func)
-    if name in _ONLY_INDICES:
+    if name == "argsort":
         return True
     parent = facts.index.parents.get(call)
     target = parent.targets[0] if isinstance(parent, ast.Assign) else None

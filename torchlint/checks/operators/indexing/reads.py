@@ -110,19 +110,12 @@ def _has_one(facts: FileFacts, index: ast.expr, dimension: int | None, scope: in
     if isinstance(index, ast.List):
         return len(index.elts) == 1 and not isinstance(index.elts[0], ast.Starred | ast.List)
     ones = unit_dims_of(facts, index, scope)
-    if ones.rank is not None and len(ones.places) == ones.rank and _is_sized(facts, index, scope):
-        return True
     if dimension is None:
         return False
     other = dimension - ones.rank if ones.rank is not None and dimension >= 0 else dimension + (ones.rank or 0)
     is_there = dimension in ones.places or (ones.rank is not None and other in ones.places)
     # `x.gather(1, actions.unsqueeze(-1))`: an index has as many dimensions as what is read, so the last one is meant.
     return is_there or (dimension >= 1 and -1 in ones.places and ones.rank is None)
-
-
-def _is_sized(facts: FileFacts, index: ast.expr, scope: int) -> bool:
-    """Whether all sizes are written out: `torch.full((1,), k)`, `torch.tensor([k])`, `torch.randint(9, (1,))`."""
-    return isinstance(index, ast.Call) and called_name(facts, index, scope) in ("full", "tensor", "new_full", "zeros")
 
 
 def _is_step_to_one(facts: FileFacts, one: End, dimension: int | None, depth: int) -> bool:
