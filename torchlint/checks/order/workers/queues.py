@@ -147,25 +147,13 @@ def collected(facts: FileFacts) -> dict[ast.Call, _Collected]:
     filling = filled_by_workers(facts)
     found = {}
     for site in facts.symbols.calls if filling else ():
-        starts = filling.get(site.node, ())
-        if not starts or not is_repeated(facts, site):
+        if site.node not in filling or not is_repeated(facts, site):
             continue
         loop = loop_around(facts, site)
-        if any(start.repeats(facts, site.statement) for start in starts) or _starts_workers(facts, loop):
-            continue  # one worker after another
         flow = gathered(facts, site, loop)
         if flow.sink is not None or flow.exits:
             found[site.node] = _Collected(site, loop, flow)
     return found
-
-
-def _starts_workers(facts: FileFacts, loop: Loop | None) -> bool:
-    return loop is not None and any(
-        isinstance(site.node.func, ast.Attribute)
-        and site.node.func.attr == "start"
-        and next(loops_around(facts, site.statement), None) is loop
-        for site in facts.symbols.calls
-    )
 
 
 def loop_around(facts: FileFacts, site: CallSite) -> Loop | None:
