@@ -9,9 +9,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from torchlint.diagnostics import Location
 from torchlint.facts.options.configurations import Configuration, ConfiguredValue
+from torchlint.facts.options.seed_names import KEPT, SEED
+from torchlint.facts.options.settings import Keys
 from torchlint.facts.values import Constant
 from torchlint.project.outside import Outside
+from torchlint.project.shown import shown_path
 
 if TYPE_CHECKING:
     import yaml
@@ -26,6 +32,17 @@ _BOOLEAN = "tag:yaml.org,2002:bool"
 _NULL = "tag:yaml.org,2002:null"
 
 
+class ConfiguredSeed(msgspec.Struct, frozen=True):
+    """A seed that a configuration sets, and where."""
+
+    keys: Keys
+    location: Location
+
+    @property
+    def name(self) -> str:
+        return self.keys[-1]
+
+
 class ConfigurationFiles:
     """The YAML files among `files`, and the JSON files that code names; all below `root`."""
 
@@ -33,6 +50,13 @@ class ConfigurationFiles:
         self._root, self._outside = root, outside
         self._paths = {file.relative_to(root).as_posix() for file in files if file.suffix in SUFFIXES}
         self._texts: dict[str, str] = {}
+
+    def seeds_for(self, configuration: Configuration, path: str) -> Iterator[ConfiguredSeed]:
+        """The seeds in the files that `path` loads as this configuration."""
+        for given in sorted(configuration.paths):
+            file = self._file(given, path, is_beside=configuration.is_beside)
+            if file is not None:
+                yield from seeds_in(self._text(file), shown_path(self._root, file))
 
     def values_of(self, value: ConfiguredValue, path: str) -> list[Constant]:
         """The text or the truth value that an entry is in each of the files that `path` may load it from."""
@@ -55,6 +79,11 @@ class ConfigurationFiles:
     def say(self, word: str) -> bool:
         """Whether one of the files holds a word: `_target_: data.Pictures`."""
         return any(re.search(rf"\b{re.escape(word)}\b", self._text(path)) for path in self._paths)
+
+    def interpolates(self, name: str) -> bool:
+        """Whether any file takes the value of a key of this name: `${seed}`, `{{ run.seed }}`."""
+        pattern = re.compile(rf"(?:\$\{{|\{{\{{)[^}}\n]*\b{re.escape(name)}\b")
+        return any(pattern.search(self._text(path)) for path in sorted(self._paths))
 
     def _file(self, given: str, path: str, *, is_beside: bool) -> str | None:
         """The only file that a path may mean: nobody knows in which folder the program is started."""
@@ -130,3 +159,44 @@ def _entry_of_json(text: str, keys: Sequence[str]) -> str | bool | None:
     for key in keys:
         entry = entry.get(key) if isinstance(entry, dict) else None
     return entry if isinstance(entry, str | bool) else None
+
+
+def seeds_in(text: str, shown: str) -> tuple[ConfiguredSeed, ...]:
+    """The seeds that a YAML text sets to a number. Text that is no single plain document sets none."""
+    document = document_of(text) if SEED.search(text) else None
+    if document is None:
+        return ()
+    import yaml  # noqa: PLC0415 - only programs that load a configuration with a seed need it
+
+    lines = text.splitlines()
+    found, seen = [], set()
+    waiting: list[tuple[yaml.Node | None, Keys | None]] = [(document, ())]
+    while waiting:
+        node, keys = waiting.pop()
+        if id(node) in seen:
+            return ()  # an alias: what stands under one key is read under another
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            waiting += [(item, None) for item in node.value]
+        for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+            path = None if keys is None or not isinstance(key, yaml.ScalarNode) else (*keys, key.value)
+            waiting.append((value, path))
+            if path is not None and SEED.fullmatch(path[-1]) and _is_chosen(value) and not _is_kept(lines, key):
+                found.append(ConfiguredSeed(path, _located(shown, key, value)))
+    return tuple(sorted(found, key=lambda seed: seed.location))
+
+
+def _is_chosen(value: yaml.Node) -> bool:
+    return bool(value.tag == _INTEGER) and not value.value.startswith("-")
+
+
+def _is_kept(lines: Sequence[str], key: yaml.Node) -> bool:
+    """Whether a comment on the line, or on the one above, says that the seed does nothing."""
+    line = key.start_mark.line
+    above = lines[line - 1].strip() if line else ""
+    return KEPT.search(f"{lines[line]}\n{above if above.startswith('#') else ''}") is not None
+
+
+def _located(shown: str, key: yaml.Node, value: yaml.Node) -> Location:
+    start, end = key.start_mark, value.end_mark
+    return Location(shown, None, start.line + 1, start.column + 1, end.line + 1, end.column + 1)

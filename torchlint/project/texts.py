@@ -56,6 +56,11 @@ class Texts:
                 return True
         return False
 
+    def speak_of(self, name: str, paths: frozenset[str]) -> bool:
+        """Whether one of these sources has an attribute, a key or a string of this name; calls (`.seed()`) are none."""
+        spoken = re.compile(rb"[\"'.]%s\b(?!\s*\()" % re.escape(name.encode()))
+        return any(self._found(spoken, path, data) for path, data in self._contents() if path in paths)
+
     def name_attribute(self, name: str, paths: frozenset[str]) -> bool:
         """Whether one of these sources names an attribute, or has it for a text."""
         named = re.compile(rb"[\"'.]%s\b" % re.escape(name.encode()))

@@ -1,4 +1,4 @@
-"""Configurations that a file loads from YAML: which files they are."""
+"""Configurations that a file loads from YAML: which files they are, and what becomes of them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from torchlint.diagnostics import Location
+from torchlint.facts.calls import function_named
 from torchlint.facts.definitions import only_value
 from torchlint.facts.ends import Through
+from torchlint.facts.flow.values import Value
+from torchlint.facts.functions import positional_parameters
 from torchlint.facts.options.file_paths import FilePaths
-from torchlint.facts.scopes import CallSite
+from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
 
@@ -31,18 +35,32 @@ _WORDS = frozenset(name.rpartition(".")[2] for name in (*_LOADERS, _HYDRA))
 _OWN_LOADER = re.compile(r"conf|cfg|ya?ml|setting|param|opt", re.IGNORECASE)
 """In the name of a function of the project that may load one."""
 _SUFFIXES = (".yaml", ".yml")
+_GIVEN = "the given file"
 
 
 _NAMING = ("yaml", "yml", "omegaconf", "hydra")
 """Without one of these words a text loads no configuration: neither by a library nor by the name of a file."""
 
 
-class Configuration(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What one call that loads a configuration may load."""
+class Loader(msgspec.Struct, frozen=True):
+    """A function of another file, and where it takes the path."""
 
+    symbol: str
+    parameter: int | str
+
+
+class Configuration(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One call that loads a configuration."""
+
+    location: Location
+    symbol: str
+    """What runs the call."""
     paths: frozenset[str]
+    """The files it may load."""
     is_beside: bool
     """Whether paths are relative to the file of the code, and not to the working folder."""
+    loader: Loader | None
+    """The function of another file that loads it; None where the call itself loads."""
 
 
 class ConfiguredValue(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
@@ -79,9 +97,9 @@ def configured_value(
     return ConfiguredValue(tuple(sorted(paths)), tuple(reversed(keys)))
 
 
-def configurations(facts: FileFacts) -> list[Configuration]:
-    """The configurations that a file loads."""
-    found: list[Configuration] = []
+def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
+    """The configurations that a file loads, by the call. To be asked by `facts.cached`."""
+    found: dict[ast.Call, Configuration] = {}
     if not facts.source.mentions(*_NAMING):
         return found
     for site in facts.symbols.calls:
@@ -89,22 +107,33 @@ def configurations(facts: FileFacts) -> list[Configuration]:
         word = last_word(function)
         # Names are asked last: every call of every file comes by. A bare name may be a loader under another name.
         if word in _WORDS or isinstance(function, ast.Name) or _OWN_LOADER.search(word):
-            name = facts.names(function, site.scope).only or ""
-            paths = _of_hydra(site.node) if name == _HYDRA else _loaded(facts, site, name)
-            found += [Configuration(paths, name == _HYDRA)] if paths else []
+            configuration = _configuration(facts, site, facts.names(function, site.scope).only or "")
+            if configuration is not None:
+                found[site.node] = configuration
     return found
 
 
-def _loaded(facts: FileFacts, site: CallSite, name: str) -> frozenset[str]:
-    """The files that a call loads: by a library, or by a function of another file of the project."""
-    if name in _LOADERS:
-        return _literal_paths(facts, _given_file(site.node), site.scope, _LOADERS)
-    path, separator, qualname = name.partition("::")
-    if not separator or path == facts.path or not _OWN_LOADER.search(qualname):
-        return frozenset()
-    given = next(iter((*site.node.args, *(keyword.value for keyword in site.node.keywords))), None)
-    paths = _literal_paths(facts, given, site.scope, _LOADERS | {name})
-    return frozenset(one for one in paths if one.endswith(_SUFFIXES))
+def _configuration(facts: FileFacts, site: CallSite, name: str) -> Configuration | None:
+    call, symbol, loader = site.node, facts.symbol_of(site), None
+    if name == _HYDRA:
+        command = _command(facts, site)
+        symbol, paths = command.qualname if command else "", _of_hydra(call)
+    elif name in _LOADERS:
+        paths = _literal_paths(facts, _given_file(call), site.scope, _LOADERS)
+    else:
+        loader = _own_loader(facts, call, name)
+        paths = frozenset() if loader is None else _yaml_given(facts, site, loader)
+    return Configuration(facts.locate(call), symbol, paths, name == _HYDRA, loader) if paths else None
+
+
+def loaded_values(facts: FileFacts, call: ast.Call) -> list[Value]:
+    """The places that have the configuration which a call loads, before it goes anywhere."""
+    site = next(one for one in facts.symbols.calls if one.node is call)
+    if facts.names(call.func, site.scope).only != _HYDRA:
+        return [Value(call)]
+    command = _command(facts, site)
+    first = [] if command is None else positional_parameters(command)[:1]
+    return [Value(read) for name in first for read in facts.index.reads(command.index, name)]  # type: ignore[union-attr]
 
 
 def _given_file(call: ast.Call) -> ast.expr | None:
@@ -112,11 +141,47 @@ def _given_file(call: ast.Call) -> ast.expr | None:
     return argument_of(call, "stream", 0) or argument_of(call, "file_", 0) or argument_of(call, "fp", 0)
 
 
+def _own_loader(facts: FileFacts, call: ast.Call, name: str) -> Loader | None:
+    """A function of another file of the project, and its first argument."""
+    path, separator, qualname = name.partition("::")
+    if not separator or path == facts.path or not _OWN_LOADER.search(qualname):
+        return None
+    parameter = 0 if call.args else next((keyword.arg for keyword in call.keywords), None)
+    return None if parameter is None else Loader(name, parameter)
+
+
+def _yaml_given(facts: FileFacts, site: CallSite, loader: Loader) -> frozenset[str]:
+    given = site.node.args[0] if loader.parameter == 0 else site.node.keywords[0].value
+    paths = _literal_paths(facts, given, site.scope, _LOADERS | {loader.symbol})
+    return frozenset(path for path in paths if path.endswith(_SUFFIXES))
+
+
 def _literal_paths(facts: FileFacts, given: ast.expr | None, scope: int, loaders: frozenset[str]) -> frozenset[str]:
     """The files that a loader may be given; none where code of others is given their path as well."""
     paths = FilePaths(facts)
     found = paths.of(given, scope)
     return frozenset() if paths.are_given_on(loaders) else found
+
+
+def values_in_loader(facts: FileFacts, loader: Loader) -> list[Value]:
+    """The calls in a function that load the file which it is given for another file; none where they load others."""
+    target = function_named(facts, loader.symbol)
+    parameter = None if target is None else target.parameter_at(loader.parameter)
+    if target is None or parameter is None:
+        return []
+    function = target.function.index
+    calls = facts.calls_in(function)
+    sites = [site for site in calls if facts.names(site.node.func, site.scope).only in _LOADERS]
+    paths = FilePaths(facts, {(function, parameter): _GIVEN})
+    is_given = all(paths.of(_given_file(site.node), site.scope) == {_GIVEN} for site in sites)
+    return [Value(site.node) for site in sites] if is_given else []
+
+
+def _command(facts: FileFacts, site: CallSite) -> Scope | None:
+    """The function that the decorator makes the command."""
+    is_decorator = site.node in getattr(site.statement, "decorator_list", ())
+    found = (one for one in facts.symbols.scopes if one.node is site.statement and one.kind is ScopeKind.FUNCTION)
+    return next(found, None) if is_decorator else None
 
 
 def _of_hydra(decorator: ast.Call) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -40,6 +40,8 @@ class FilePaths(msgspec.Struct, frozen=True):
     """Answers for one file. The folder of the code and the working folder are both the empty path."""
 
     facts: FileFacts
+    assumed: Mapping[tuple[int, str], str] = msgspec.field(default_factory=dict)
+    """What parameters, by their function's scope and name, are taken to be."""
     holders: dict[ast.Name | ast.Attribute, None] = msgspec.field(default_factory=dict)
     """The names and options that the paths came through."""
 
@@ -125,6 +127,8 @@ class FilePaths(msgspec.Struct, frozen=True):
             return self.of(binding.value, binding.scope, depth - 1)
         if binding.kind is not BindingKind.PARAMETER or owner.kind is not ScopeKind.FUNCTION:
             return frozenset()
+        if (owner.index, name) in self.assumed:
+            return frozenset({self.assumed[owner.index, name]})
         given = [one for one in arguments_for(self.facts, name, owner.index) if one is not None]
         return self._any([*given, (binding.value, binding.scope)], depth)
 

@@ -51,6 +51,8 @@ class SettingsAnalysis(Containment):
         super().__init__(facts)
         self._entry = entry
         self._have_methods = have_methods
+        self.is_section_used = False
+        """Whether any code reads what stands beside the entry."""
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above = self.facts.index.parents[value.node]
@@ -84,6 +86,8 @@ class SettingsAnalysis(Containment):
             is_other = isinstance(key, ast.JoinedStr) and not _may_be(key, self._entry[len(section)])
             return [] if is_other or is_recorded(self.facts, node) else [lost(node)]
         keys = (*section, *(name.split(".") if _is_selected(node) else (name,)))
+        if section == self._entry[:-1] and not is_recorded(self.facts, node):
+            self.is_section_used = True
         if keys == self._entry[: len(keys)]:
             return [lost(node)] if keys == self._entry else [replace(value, node=node, label=_BELOW.join(keys))]
         return []
