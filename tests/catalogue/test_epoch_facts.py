@@ -11,7 +11,7 @@ from typing import Protocol
 
 import pytest
 
-from torchlint.checks.data_loading import sampled_epochs, sampler_epoch
+from torchlint.checks.data_loading import sampler_epoch
 
 pytestmark = [
     pytest.mark.torch,
@@ -54,7 +54,7 @@ def test_the_positions_of_arguments(torch: ModuleType) -> None:
     parameters = list(inspect.signature(torch.utils.data.DistributedSampler).parameters)
     assert parameters[sampler_epoch._SHUFFLE] == "shuffle"
     parameters = list(inspect.signature(torch.utils.data.DataLoader).parameters)
-    assert {name: parameters.index(name) for name in sampled_epochs._SAMPLER_AT} == sampled_epochs._SAMPLER_AT
+    assert {name: parameters.index(name) for name in sampler_epoch._SAMPLER_AT} == sampler_epoch._SAMPLER_AT
 
 
 def test_plain_sgd_keeps_nothing_between_steps_and_others_do(torch: ModuleType) -> None:

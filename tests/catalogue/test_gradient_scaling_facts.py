@@ -6,8 +6,7 @@ import importlib.util
 
 import pytest
 
-from torchlint.checks.training.grad_scalers import SCALERS
-from torchlint.checks.training.gradient_scaling import CLIPS
+from torchlint.checks.training.clip_before_unscale import CLIPS, SCALERS
 
 pytestmark = [
     pytest.mark.torch,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from torchlint.checks.training.deprecated_amp import OF_TORCH
+from torchlint.checks.training.legacy_amp import OF_TORCH
 
 pytestmark = [
     pytest.mark.torch,

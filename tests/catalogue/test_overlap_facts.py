@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from torchlint.catalogue.versions import parse_minor
-from torchlint.checks.memory import overlaps
+from torchlint.checks.memory import overlapping_write
 from torchlint.facts.tensors.methods import methods_that
 
 pytestmark = [
@@ -74,10 +74,10 @@ def write(torch: Torch, view: Tensor, method: str) -> None:
 
 REFUSED = pytest.raises(RuntimeError, match="more than one element of the written-to tensor")
 HARMLESS = methods_that(lambda method: method.writes == "one")
-PASSING_ON_EXPANDED = overlaps.PASSING | HARMLESS
+PASSING_ON_EXPANDED = overlapping_write.PASSING | HARMLESS
 
 
-@pytest.mark.parametrize("method", sorted((overlaps.WRITING | HARMLESS) - {"float_power_"}))
+@pytest.mark.parametrize("method", sorted((overlapping_write.WRITING | HARMLESS) - {"float_power_"}))
 def test_torch_refuses_to_write_an_expanded_view(torch: Torch, method: str) -> None:
     view = expanded(torch)
     if method in PASSING_ON_EXPANDED:
@@ -94,7 +94,7 @@ def test_a_power_in_place_is_refused_as_well(torch: Torch) -> None:
 
 
 @pytest.mark.parametrize("make", [rolling, strided])
-@pytest.mark.parametrize("method", sorted((overlaps.WRITING | HARMLESS) - {"float_power_"}))
+@pytest.mark.parametrize("method", sorted((overlapping_write.WRITING | HARMLESS) - {"float_power_"}))
 def test_torch_lets_every_write_to_overlapping_windows_pass(
     torch: Torch, make: Callable[[Any], Tensor], method: str
 ) -> None:

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from torchlint.checks.training.predictions import PRETRAINED
-
 pytestmark = [
     pytest.mark.torch,
     pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
@@ -53,13 +51,3 @@ def test_a_norm_without_running_statistics_is_the_same_in_both_modes(torch: Torc
     torch.manual_seed(0)
     norm, x = torch.nn.BatchNorm1d(3, track_running_stats=False), torch.randn(8, 3)
     assert torch.equal(norm(x), norm.eval()(x))
-
-
-@pytest.mark.skipif(importlib.util.find_spec("torchvision") is None, reason="torchvision is not installed")
-@pytest.mark.parametrize("name", sorted(PRETRAINED))
-def test_the_models_of_torchvision_hold_batch_norms_in_training_mode(torch: Torch, name: str) -> None:
-    make = getattr(importlib.import_module("torchvision.models"), name.rpartition(".")[2])
-    with torch.device("meta"):
-        model = make(weights=None, **({"init_weights": False} if name.endswith(("googlenet", "inception_v3")) else {}))
-    assert model.training
-    assert any(isinstance(part, torch.nn.BatchNorm2d) for part in model.modules())

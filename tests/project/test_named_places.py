@@ -70,13 +70,6 @@ def test_the_layers_of_a_class_are_related_places_of_the_first(tmp_path: Path) -
     assert [place.message for place in first.related] == ["the norm that subtracts it", *["this layer's as well"] * 2]
 
 
-def test_what_hangs_on_the_hash_seed_is_named(tmp_path: Path) -> None:
-    report = lint(fixture("TL211/order_hangs_on_it"), tmp_path)
-    (finding,) = [one for one in report.diagnostics if one.code == "TL211"]
-    assert "the order of a set in " in finding.message
-    assert Path(finding.related[0].location.path).name == "vocabulary.py"
-
-
 RESTORING = """
 import torch
 

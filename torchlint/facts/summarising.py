@@ -22,7 +22,6 @@ from torchlint.facts.modes import mode_calls
 from torchlint.facts.objects import results_of
 from torchlint.facts.options.configurations import configurations
 from torchlint.facts.options.declared import options_in
-from torchlint.facts.order.salted import salted
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.processes import process_starts
 from torchlint.facts.randomness.draws import Draw, draw, may_draw
@@ -99,7 +98,6 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         options=facts.cached(options_in),
         configurations=tuple(facts.cached(configurations).values()),
         starts=tuple(process_starts(facts, watch.processes)),
-        salted=tuple(salted(facts)),
         shared_draws=tuple(calls.shared_draws.values()),
         unsettled=frozenset(calls.unsettled),
         loads_weights=weight_loaders(facts),

@@ -19,7 +19,6 @@ from torchlint.facts.objects import Result
 from torchlint.facts.options.configurations import Configuration
 from torchlint.facts.options.declared import Option
 from torchlint.facts.options.demands import Demand
-from torchlint.facts.order.salted import Salted
 from torchlint.facts.places import Place
 from torchlint.facts.processes import ProcessStart
 from torchlint.facts.randomness.draws import Draw
@@ -127,8 +126,6 @@ class FileSummary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Those that the file loads, where all that becomes of them is seen."""
     starts: tuple[ProcessStart, ...]
     """Calls that start processes which may be Python."""
-    salted: tuple[Salted, ...]
-    """What depends on the hash seed."""
     shared_draws: tuple[SharedDraw, ...]
     """The first draw of each symbol from a generator that threads share."""
     unsettled: frozenset[str]

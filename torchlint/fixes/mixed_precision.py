@@ -6,7 +6,7 @@ import ast
 
 import msgspec
 
-from torchlint.checks.training.deprecated_amp import OF_TORCH
+from torchlint.checks.training.legacy_amp import OF_TORCH
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import last_word
 from torchlint.fixes.calls import Arguments, added_first, arguments_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.checks.training.gradient_scaling import scaled_clips
+from torchlint.checks.training.clip_before_unscale import scaled_clips
 from torchlint.facts.control.conditions import tests_around
 from torchlint.fixes.code import FileCode
 from torchlint.fixes.imports import spelled_module

@@ -63,16 +63,6 @@ def options_for_mode(program: Program, project: Project) -> list[OnDemand]:
     return found
 
 
-def option_against(write: SwitchWrite, path: str, program: Program, project: Project) -> str:
-    """The option without which a program turns a switch on, and with which it does not; else empty."""
-    decided = () if write.decided is None else (write.decided,)
-    may_be_on = write.value == "True" or decided
-    if not may_be_on or fails_by_default((*write.demands, *decided), path, program, project) is not None:
-        return ""
-    against = (fails_by_default((one.denied,), path, program, project) for one in (*write.demands, *decided))
-    return next((one.option for one in against if one is not None), "")
-
-
 def _writes(name: str, program: Program, project: Project) -> list[tuple[str, SwitchWrite]]:
     """Each write of a switch that may run in a program, with its file."""
     possible, reach = project.programs.calls.possible(program.reached), project.reach_of(program)

@@ -15,11 +15,8 @@ _TRAINING = frozenset({Part.BACKWARD, Part.STEP, Part.WHOLE, Part.SEEDED, Part.T
 def varying_layer(model: str, summaries: Mapping[str, FileSummary], depth: int = _DEPTH) -> str | None:
     """A layer in a class (`path::Net`) that does something else in training mode; None where none evidently does.
 
-    What comes from torchvision (`torchvision.models.resnet18`) holds batch norms.
     None, too, where a class on the way has a mode of its own.
     """
-    if "::" not in model:
-        return "torch.nn.BatchNorm2d"
     path, _, qualname = model.partition("::")
     summary = summaries.get(path)
     if summary is None or depth <= 0 or qualname in summary.modes_of_modules.own:

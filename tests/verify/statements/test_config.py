@@ -390,18 +390,6 @@ def test_the_mode_is_told_where_an_older_name_of_the_function_turns_it_on(tmp_pa
     assert "line 4" in said.reason
 
 
-@pytest.mark.parametrize(("last", "verdict"), [("pass", "CONFIRMED"), ("set_mode(True)", "REFUTED")])
-def test_a_mode_that_is_taken_back_is_followed_to_the_end(tmp_path: Path, last: str, verdict: str) -> None:
-    text = f"""
-    from torch import use_deterministic_algorithms as set_mode
-    set_mode(True)
-    set_mode(False)  # here
-    {last}
-    """
-    said = _verdict(tmp_path, "TL209", "mode", text)
-    assert said.verdict == verdict, said.reason
-
-
 _GYM = '''
 """As gymnasium has it: a generator of its own, seeded by `reset` alone."""
 

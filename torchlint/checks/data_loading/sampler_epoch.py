@@ -2,35 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from torchlint.checks.data_loading.sampled_epochs import SAMPLER, SamplerAnalysis
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Related
+from torchlint.facts.calls import callers, targets
+from torchlint.facts.control.blocks import loops_around
+from torchlint.facts.data_loading.loaders import LOADERS
 from torchlint.facts.entries import is_beside_training
-from torchlint.facts.flow.tracker import follow
-from torchlint.facts.flow.values import Value
-from torchlint.facts.tree import targets_of, words_in
+from torchlint.facts.flow.containment import Containment, lost
+from torchlint.facts.flow.recording import is_recorded
+from torchlint.facts.flow.tracker import Sink, follow
+from torchlint.facts.flow.values import Move, Value
+from torchlint.facts.functions import is_method
+from torchlint.facts.training.steps import BACKWARD
+from torchlint.facts.tree import method_called, targets_of, words_in
 from torchlint.facts.words import says
 from torchlint.project.index import Project
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
 
 _CODE = "TL405"
 _SAMPLER = "torch.utils.data.DistributedSampler"
 _READ = "each epoch reads the same order here"
 _SHUFFLE = 3
 """Position of `shuffle` (torch 2.13.0, utils/data/distributed.py)."""
+SAMPLER, _LOADER, _WRAPPED = "sampler", "loader", "wrapped"
+"""What a followed object is; the last, a loader inside `enumerate` or a progress bar."""
+
+_SAMPLER_AT = {"sampler": 3, "batch_sampler": 4}
+"""Positions in `DataLoader` (torch 2.13.0, utils/data/dataloader.py)."""
+_BATCH_SAMPLER = "torch.utils.data.BatchSampler"
+_WRAPPERS = frozenset({"builtins.enumerate", "builtins.zip", "tqdm.tqdm", "tqdm.auto.tqdm", "rich.progress.track"})
+_ATTRIBUTES = {
+    SAMPLER: frozenset({"num_samples", "total_size", "num_replicas", "rank", "dataset", "drop_last"}),
+    _LOADER: frozenset({"dataset", "batch_size", "num_workers", "drop_last", "collate_fn"}),
+}
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Whether the sampler also stays untold, and in sight, where other files get at it."""
     if is_beside_training(draft.path):
         return None
-    analyses = project.flows.contained(draft.exits, SamplerAnalysis)
+    analyses = project.flows.contained(draft.exits, _SamplerAnalysis)
     if analyses is None:
         return None
     if draft.related:
@@ -47,7 +69,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     shuffle = visit.argument("shuffle", _SHUFFLE)
     if (shuffle is not None and shuffle.constants != (True,)) or _evaluates(visit):
         return
-    analysis = SamplerAnalysis(visit.facts)
+    analysis = _SamplerAnalysis(visit.facts)
     flow = follow(analysis, Value(visit.call, label=SAMPLER))
     loop = analysis.trained()
     if flow.is_contained and (loop is not None or flow.exits):
@@ -59,3 +81,100 @@ def _evaluates(visit: Visit) -> bool:
     """Whether the names around say that the data is for evaluation."""
     words = words_in(*targets_of(visit.statement), *visit.call.args[:1])
     return any(says(word, "evaluation") for word in words)
+
+
+class _SamplerAnalysis(Containment):
+    """Follows a sampler to the loops over its data."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        super().__init__(facts)
+        self._around: set[ast.AST] = set()
+        """The loops around the calls that make the sampler: each of their rounds has another one."""
+        self._entered: set[ast.AST] = set()
+        """The calls that got it."""
+        self._loops: list[tuple[ast.For, Value]] = []
+
+    def beyond(self, move: Move) -> Iterator[Move | Sink]:
+        if isinstance(move, Value):
+            above = self.facts.index.parents[move.node]
+            self._entered.add(self.facts.index.parents[above] if isinstance(above, ast.keyword) else above)
+            if isinstance(move.node, ast.Call) and move.node not in self._entered:
+                self._around |= set(loops_around(self.facts, self.facts.index.statement_of(move.node)))
+        return super().beyond(move)
+
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        above = self.facts.index.parents[value.node]
+        if isinstance(above, ast.For) and above.iter is value.node:
+            self._loops.append((above, value))
+            return ()
+        if isinstance(above, ast.Attribute):
+            return self._member(value, above)
+        if isinstance(above, ast.Call | ast.keyword):
+            return self._into_call(value, above)
+        return () if isinstance(above, ast.comprehension) else self.passes(value)
+
+    def _member(self, value: Value, member: ast.Attribute) -> Iterable[Move | Sink]:
+        if value.label == _LOADER and member.attr in _SAMPLER_AT:
+            return [replace(value, node=member, label=SAMPLER)]
+        is_read = isinstance(member.ctx, ast.Load) and member.attr in _ATTRIBUTES.get(value.label, ())
+        return () if is_read or value.label == _WRAPPED or self._tells_nothing(member) else [lost(member)]
+
+    def _tells_nothing(self, member: ast.Attribute) -> bool:
+        """`sampler.set_epoch(0)`: all epochs are that one."""
+        call = self.facts.index.parents[member]
+        if isinstance(call, ast.Call) and call.func is member and member.attr == "set_epoch":
+            return not call.keywords and all(isinstance(one, ast.Constant) for one in call.args)
+        return isinstance(call, ast.Expr)
+
+    def _into_call(self, value: Value, above: ast.Call | ast.keyword) -> Iterable[Move | Sink]:
+        keyword = above.arg if isinstance(above, ast.keyword) else None
+        call = self.facts.index.parents[above] if isinstance(above, ast.keyword) else above
+        if not isinstance(call, ast.Call) or call.func is value.node or is_recorded(self.facts, value.node):
+            return self.passes(value)
+        name = self.facts.names(call.func, self.facts.index.scope_of(call)).only
+        if value.label != SAMPLER:
+            return [replace(value, node=call, label=_WRAPPED)] if name in _WRAPPERS else self.passes(value)
+        if name == _BATCH_SAMPLER:
+            return [value.at(call)]
+        if name not in LOADERS:
+            return self.passes(value)
+        place = call.args.index(value.node) if keyword is None else _SAMPLER_AT.get(keyword)
+        is_taken = place in _SAMPLER_AT.values()
+        return [replace(value, node=call, label=_LOADER)] if is_taken else [lost(value.node)]
+
+    def trained(self) -> ast.For | None:
+        """A loop that trains on the data, run once for each epoch."""
+        return next(
+            (loop for loop, value in self._loops if self._trains(loop) and self._is_repeated(loop, value)), None
+        )
+
+    def _trains(self, loop: ast.For) -> bool:
+        """Whether a loop's body runs a backward pass, also in functions and methods of this file that it calls."""
+        waiting: list[ast.AST] = [loop]
+        seen: set[ast.AST] = set()
+        while waiting:
+            part = waiting.pop()
+            if part in seen:
+                continue
+            seen.add(part)
+            calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
+            if any(method_called(call) in BACKWARD for call in calls):
+                return True
+            scope_of = self.facts.index.scope_of
+            waiting += [one.function.node for call in calls for one in targets(self.facts, call, scope_of(call))]
+        return False
+
+    def _is_repeated(self, inner: ast.For, value: Value) -> bool:
+        """Whether a loop runs in another that began after the sampler was made."""
+        facts = self.facts
+        waiting = [inner, *(facts.index.statement_of(call) for call in value.calls)]
+        seen = set()
+        while waiting:
+            statement = waiting.pop()
+            if any(loop not in self._around for loop in loops_around(facts, statement)):
+                return True
+            function = facts.function_of(facts.symbols.scope_of[statement])
+            if function is not None and function not in seen and is_method(facts, facts.symbols.scopes[function]):
+                seen.add(function)
+                waiting += [site.statement for site, _ in callers(facts, function)]
+        return False

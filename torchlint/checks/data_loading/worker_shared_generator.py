@@ -1,4 +1,4 @@
-"""TL307 worker-shared-generator: every loader worker draws from its own copy of one generator."""
+"""TL307 worker-shared-generator and TL308 legacy-worker-seeding: loader workers that all draw the same numbers."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Related
-from torchlint.facts.data_loading.kept_generators import item_draws
+from torchlint.facts.data_loading.kept_generators import global_draws, item_draws
 from torchlint.facts.data_loading.loaders import Loader
-from torchlint.facts.file import FileFacts
-from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
 
-_CODE = "TL307"
+_LEGACY = VersionRange.parse("<1.9")
+"""The releases of torch whose workers all draw the same numbers from NumPy."""
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """It takes a loader with workers, in any file of the project."""
-    loader = loader_with_workers(draft, project)
+    loader = _loader_with_workers(draft, project)
     if loader is None or (loader.is_persistent and loader.workers == 1):
         return None
     place = Related(loader.location, "the loader whose workers copy it")
@@ -30,7 +30,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return replace(draft, message=message, related=(*draft.related, place))
 
 
-def loader_with_workers(draft: Draft, project: Project) -> Loader | None:
+def _loader_with_workers(draft: Draft, project: Project) -> Loader | None:
     """Of the loaders of the classes that a draft names the one with most workers, best those that live for an epoch."""
     classes = draft.values["classes"].split("|")
     loaders = [
@@ -42,15 +42,32 @@ def loader_with_workers(draft: Draft, project: Project) -> Loader | None:
     return max(loaders, key=lambda loader: (not loader.is_persistent, loader.workers), default=None)
 
 
-def _draws(facts: FileFacts) -> Iterator[CallSite]:
-    return (draw.site for draw in facts.cached(item_draws).values())
-
-
-@check(codes=(_CODE,), triggers=Triggers(sites=_draws), judge=_judge)
+@check(codes=("TL307",), triggers=Triggers(sites=sites_of(item_draws)), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """The first draw in `__getitem__` from a generator that existed before the workers."""
     draw = visit.facts.cached(item_draws).get(id(visit.statement))
     if draw is not None and draw.site.node is visit.call:
         generator = ast.unparse(draw.generator)
         values = {"generator": generator, "classes": "|".join(draw.classes)}
-        yield Finding(_CODE, visit.node, values, related=((draw.made, f"`{generator}` is made here"),))
+        yield Finding("TL307", visit.node, values, related=((draw.made, f"`{generator}` is made here"),))
+
+
+def _judge_legacy(draft: Draft, project: Project) -> Draft | None:
+    """Only for a project whose requirements admit nothing newer; a single worker repeats nobody."""
+    target = project.target_for(draft.path)
+    if not target.pinned or any(release not in _LEGACY for release in target.releases):
+        return None
+    loader = _loader_with_workers(draft, project)
+    if loader is None or loader.workers == 1:
+        return None
+    place = Related(loader.location, "the loader whose workers repeat each other")
+    return replace(draft, values={**draft.values, **target.words}, related=(*draft.related, place))
+
+
+@check(codes=("TL308",), triggers=Triggers(sites=sites_of(global_draws)), judge=_judge_legacy)
+def legacy(visit: Visit) -> Iterator[Finding]:
+    """The first draw of a dataset's `__getitem__` from NumPy's global generator."""
+    draw = visit.facts.cached(global_draws).get(id(visit.statement))
+    if draw is not None and draw.site.node is visit.call:
+        values = {"spelling": ast.unparse(visit.call.func), "classes": "|".join(draw.classes)}
+        yield Finding("TL308", visit.node, values)

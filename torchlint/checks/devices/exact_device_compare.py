@@ -1,15 +1,25 @@
-"""TL607 exact-device-compare: equality asked of floats that were computed in two places."""
+"""TL607 exact-device-compare: equality asked of floats that were _computed in two places."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from torchlint.checks.devices.computed import Computed, differing
+import msgspec
+
+from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
+from torchlint.facts.definitions import agreed, only_value
 from torchlint.facts.file import FileFacts
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tensors.devices import Device, devices_named, is_dtype
+from torchlint.facts.tensors.elements import element_of
+from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tensors.methods import function_named, method_named
+from torchlint.facts.tree import last_word
+from torchlint.facts.values import argument_of
 
 _CODE = "TL607"
 _EQUALITY = frozenset({"torch.equal", "numpy.array_equal", "numpy.testing.assert_array_equal"})
@@ -18,6 +28,8 @@ _TOLERANT = frozenset(
 )
 """They ask for equality where both tolerances are 0."""
 _PAIR = 2
+_DRAWN = frozenset({"torch.rand", "torch.randn", "torch.normal"})
+"""What makes floats that are no round numbers; sums of those round."""
 
 
 @check(
@@ -30,22 +42,16 @@ def find(visit: Visit) -> Iterator[Finding]:
     if sides is None:
         return
     first, second = sides
-    values = {"first": _words(first, second), "second": _words(second, first)}
-    related = ((first.node, f"computed {values['first']}"), (second.node, f"computed {values['second']}"))
+    values = {"first": f"on {first.device}", "second": f"on {second.device}"}
+    related = ((first.node, f"_computed {values['first']}"), (second.node, f"_computed {values['second']}"))
     yield Finding(_CODE, visit.node, values, related=related)
 
 
-def _words(computed: Computed, other: Computed) -> str:
-    if computed.place.device != other.place.device and computed.place.device and other.place.device:
-        return f"on {computed.place.device}"
-    return f"in {computed.place.element}"
-
-
-def _compared(facts: FileFacts, site: CallSite) -> tuple[Computed, Computed] | None:
+def _compared(facts: FileFacts, site: CallSite) -> tuple[_Computed, _Computed] | None:
     sides = _sides(facts, site.node, site.scope)
     if sides is None or _is_denied(facts, site):
         return None
-    return differing(facts, *sides, site.scope)
+    return _differing(facts, *sides, site.scope)
 
 
 def _sides(facts: FileFacts, call: ast.Call, scope: int) -> tuple[ast.expr, ast.expr] | None:
@@ -72,13 +78,8 @@ def _is_exact(facts: FileFacts, call: ast.Call, scope: int) -> bool:
 
 def _is_denied(facts: FileFacts, site: CallSite) -> bool:
     """Code that knows that they differ, `assert not torch.equal(a, b)`, or shows it: `print(torch.equal(a, b))`."""
-    around = [outer for outer, _ in facts.index.ancestors(site.node)]
-    is_shown = site.is_alone
-    return (is_shown and not _asserts(site.node)) or any(_denies(outer) for outer in around)
-
-
-def _asserts(call: ast.Call) -> bool:
-    return "assert" in ast.unparse(call.func)
+    is_shown = site.is_alone and "assert" not in ast.unparse(site.node.func)
+    return is_shown or any(_denies(outer) for outer, _ in facts.index.ancestors(site.node))
 
 
 def _denies(outer: ast.AST) -> bool:
@@ -86,3 +87,92 @@ def _denies(outer: ast.AST) -> bool:
         return isinstance(outer.op, ast.Not)
     last = ast.unparse(outer.func).rpartition(".")[2] if isinstance(outer, ast.Call) else ""
     return last in ("print", "assertFalse", "display")
+
+
+class _Computed(msgspec.Struct, frozen=True):
+    """The last rounding operator, and where it ran."""
+
+    operator: str
+    device: str
+    node: ast.expr
+
+
+@memoized
+def _computed(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> _Computed | None:
+    """How a tensor was _computed, seen through copies and names; None where that is not evident."""
+    value, scope = only_value(facts, expression, scope) if depth else (None, scope)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.MatMult):
+        return _at(facts, "matmul", value, [value.left, value.right], scope)
+    if not isinstance(value, ast.Call):
+        return None
+    function = value.func
+    if isinstance(function, ast.Attribute) and _copies(function.attr):
+        return _computed(facts, function.value, scope, depth - 1)
+    return _of_call(facts, value, scope)
+
+
+def _copies(name: str) -> bool:
+    """Whether a method gives the same numbers, as floats, here or elsewhere."""
+    found = method_named(name)
+    return found.copies and found.element not in ("integer", "bool")
+
+
+def _of_call(facts: FileFacts, call: ast.Call, scope: int) -> _Computed | None:
+    name = facts.names(call.func, scope).only or ""
+    last = name.rpartition(".")[2]
+    if function_named(name).rounds:
+        return _at(facts, last, call, call.args, scope)
+    if isinstance(call.func, ast.Attribute) and method_named(call.func.attr).rounds and "." not in name:
+        return _at(facts, call.func.attr, call, [call.func.value], scope)
+    if kind_of(facts, call.func, scope) is Kind.MODULE and call.args:
+        return _at(facts, "a model", call, call.args[:1], scope)
+    return None
+
+
+def _at(facts: FileFacts, operator: str, node: ast.expr, operands: list[ast.expr], scope: int) -> _Computed | None:
+    known = [place for operand in operands if (place := _device_of(facts, operand, scope)) is not None]
+    return _Computed(operator, known[0], node) if known and len(set(known)) == 1 else None
+
+
+@memoized
+def _device_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> str | None:
+    """Where the floats of an operand are; None for what does not go back to random floats of this function."""
+    return agreed(facts, expression, scope, lambda call, where: _device_of_call(facts, call, where, depth))
+
+
+def _device_of_call(facts: FileFacts, call: ast.expr, scope: int, depth: int) -> str | None:
+    if not isinstance(call, ast.Call) or depth <= 0:
+        return None
+    if facts.names(call.func, scope).only in _DRAWN:
+        device = argument_of(call, "device", None)
+        is_elsewhere = facts.cached(_sets_defaults)
+        return None if is_elsewhere else "CPU" if device is None else _device(facts, device, scope)
+    if not isinstance(call.func, ast.Attribute) or not _copies(call.func.attr):
+        return None
+    before = _device_of(facts, call.func.value, scope, depth - 1)
+    return None if before is None else _moved(facts, call, call.func.attr, before, scope)
+
+
+def _sets_defaults(facts: FileFacts) -> bool:
+    """Whether the file changes where, or as what, torch makes tensors."""
+    return any(last_word(site.node.func).startswith("set_default_") for site in facts.symbols.calls)
+
+
+def _device(facts: FileFacts, device: ast.expr, scope: int) -> str | None:
+    found = devices_named(facts, device, scope)
+    return "CUDA" if Device.CUDA in found else "CPU" if found is Device.CPU else None
+
+
+def _moved(facts: FileFacts, call: ast.Call, method: str, before: str, scope: int) -> str | None:
+    if method in ("cpu", "cuda"):
+        return method.upper()
+    device = argument_of(call, "device", 0) if method == "to" else None
+    return before if device is None or is_dtype(facts, device, scope) else _device(facts, device, scope)
+
+
+def _differing(facts: FileFacts, left: ast.expr, right: ast.expr, scope: int) -> tuple[_Computed, _Computed] | None:
+    """The two computations, if both sides are the same operator on floats, on two devices."""
+    first, second = _computed(facts, left, scope), _computed(facts, right, scope)
+    if first is None or second is None or first.operator != second.operator or first.device == second.device:
+        return None
+    return None if "integer" in (element_of(facts, left, scope), element_of(facts, right, scope)) else (first, second)

@@ -3,51 +3,50 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
-from torchlint.checks.devices.host_copies.copies import METHODS, is_copy_to_host
-from torchlint.checks.devices.host_copies.reading import HostCopy
-from torchlint.checks.devices.host_copies.waits import Wait
-from torchlint.checks.framework.drafts import Draft
+from torchlint.catalogue.values import Kind
+from torchlint.checks.devices.host_copies import HostCopy
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened, spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.diagnostics import Confidence, Related
+from torchlint.diagnostics import Confidence
+from torchlint.facts.control.conditions import tests_around
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.flow.values import Kept, Move, Value
-from torchlint.project.index import Project
+from torchlint.facts.scopes import CallSite
+from torchlint.facts.tensors.devices import Device, devices_named, is_on_cpu
+from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import is_method_call, last_word, method_called
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
 
 _CODE = "TL502"
 _READ = "here its values are read"
+_METHODS = frozenset({"to", "copy_"})
+_ON_DEVICE = re.compile(r"(?:^|_)(?:gpu|cuda|device|dev|d)(?:_|$)")
+"""Names of tensors that lie on a device: `logits_gpu`, `device_splits`."""
+_OF_HOST = re.compile("cpu|host")
+_MAKERS = frozenset(f"torch.{kind}{like}" for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")) | {
+    "torch.empty_strided"
+}
 
 
-def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Another file may read the copy."""
-    if draft.values["reading"]:
-        return draft
-    sink = project.flows.sink_of(draft.exits, HostCopy)
-    if sink is None:
-        return None
-    related = (*sink.trace, Related(sink.location, _READ))
-    return replace(draft, values={**draft.values, "reading": shortened(sink.what)}, related=related)
-
-
-@check(codes=(_CODE,), triggers=Triggers(methods=METHODS), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(methods=_METHODS))
 def find(visit: Visit) -> Iterator[Finding]:
     """The copy, with the place that reads it."""
     call = visit.call
     is_named = any(keyword.arg == "non_blocking" for keyword in call.keywords) or len(call.args) > 1
-    if not is_named or not is_copy_to_host(visit.facts, visit.site):
+    if not is_named or not _is_copy_to_host(visit.facts, visit.site):
         return
-    flow, confidence = follow(HostCopy(visit.facts), *_starts(call)), None
-    if flow.sink is None:  # unless one of the calls on its way waits, of which that is not known
-        doubtful = follow(HostCopy(visit.facts, Wait.YES), *_starts(call))
-        flow, confidence = (doubtful, Confidence.LOW) if doubtful.sink is not None else (flow, None)
+    flow = follow(HostCopy(visit.facts), *_starts(call))
     if flow.sink is None:
-        if flow.exits:
-            yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit), "reading": ""}, exits=tuple(flow.exits))
         return
     is_direct = visit.facts.index.statement_of(flow.sink.node) is visit.statement
     values = {"spelling": spelling_of(visit), "reading": shortened(flow.sink.what)}
@@ -56,7 +55,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         visit.node,
         values,
         "direct" if is_direct else "default",
-        confidence=Confidence.HIGH if is_direct else confidence,
+        confidence=Confidence.HIGH if is_direct else None,
         related=(*flow.trace, (flow.sink.node, _READ)),
     )
 
@@ -71,3 +70,69 @@ def _starts(call: ast.Call) -> Iterator[Move]:
         while isinstance(holder, ast.Subscript):
             holder = holder.value
         yield Kept(holder, Value(call), in_place=True)
+
+
+def _is_copy_to_host(facts: FileFacts, site: CallSite) -> bool:
+    """Whether a call evidently copies from a device to the host without waiting."""
+    call = site.node
+    if not isinstance(call.func, ast.Attribute) or not facts.value(_non_blocking(call), site.scope).only(bool):
+        return False
+    if call.func.attr == "to":
+        return _goes_to_host(facts, call, site.scope) and _may_be_on_device(facts, call.func.value, site.scope)
+    source = argument_of(call, "src", 0)
+    if call.func.attr != "copy_" or source is None or not _is_pinned(facts, call.func.value, site.scope):
+        return False
+    return _is_on_device(facts, source, site)
+
+
+def _non_blocking(call: ast.Call) -> ast.expr | None:
+    """`copy_(src, non_blocking)`, `to(device, dtype, non_blocking)`."""
+    assert isinstance(call.func, ast.Attribute)
+    return argument_of(call, "non_blocking", 2 if call.func.attr == "to" else 1)
+
+
+def _goes_to_host(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """`"cpu"`, `torch.device("cpu")`, or a name that says so; `device`, which happens to be the CPU, moves nothing."""
+    device = argument_of(call, "device", 0)
+    is_named = isinstance(device, ast.Name) and not _OF_HOST.search(device.id.lower())
+    return not is_named and devices_named(facts, device, scope) is Device.CPU
+
+
+def _may_be_on_device(facts: FileFacts, tensor: ast.expr, scope: int) -> bool:
+    kind = kind_of(facts, tensor, scope)
+    return kind in (Kind.TENSOR, Kind.UNKNOWN) and not is_on_cpu(facts, tensor, scope)
+
+
+def _is_pinned(facts: FileFacts, tensor: ast.expr, scope: int) -> bool:
+    """Whether a tensor, or the one it is a piece of, is always made in pinned memory."""
+    while isinstance(tensor, ast.Subscript):
+        tensor = tensor.value
+    ends = definitions_of(facts, tensor, scope)
+    return all(isinstance(one, Definition) and _is_made_pinned(facts, one.node, one.scope) for one in ends)
+
+
+def _is_made_pinned(facts: FileFacts, value: ast.expr, scope: int) -> bool:
+    if not isinstance(value, ast.Call):
+        return False
+    if method_called(value) == "pin_memory":
+        return True
+    pin = argument_of(value, "pin_memory", None)
+    return facts.names(value.func, scope).only in _MAKERS and facts.value(pin, scope).only(bool) is True
+
+
+def _is_on_device(facts: FileFacts, source: ast.expr, site: CallSite) -> bool:
+    """Whether the code says that a tensor lies on a device: by its name, or by a test of `is_cuda` around."""
+    tensor = source
+    while True:
+        if isinstance(tensor, ast.Subscript):
+            tensor = tensor.value
+        elif is_method_call(tensor) and tensor.func.attr != "cuda":
+            tensor = tensor.func.value
+        else:
+            break
+    if isinstance(tensor, ast.Call):
+        return isinstance(tensor.func, ast.Attribute)
+    if _ON_DEVICE.search(last_word(tensor)):
+        return True
+    asked = f"{ast.unparse(tensor)}.is_cuda"
+    return any(ast.unparse(test) == asked for test in tests_around(facts, site.statement))

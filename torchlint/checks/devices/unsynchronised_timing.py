@@ -1,27 +1,198 @@
-"""TL602 unsynchronised-timing: a clock that is read before the GPU has finished what it shall time."""
+"""TL602 _unsynchronised-timing: a clock that is read before the GPU has finished what it shall time."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from torchlint.checks.devices.timing.timed_work import unsynchronised
-from torchlint.checks.framework.registration import Finding, Triggers, check
+import msgspec
+
+from torchlint.checks.devices.gpu_queue import Effect, effects, strongest
+from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.visit import Visit
+from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.order import between
 from torchlint.facts.file import FileFacts
-from torchlint.facts.scopes import CallSite
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import BindingKind, CallSite
+from torchlint.facts.tree import last_word, method_called
 
 _CODE = "TL602"
+_CLOCKS = frozenset(f"time.{name}{unit}" for name in ("time", "perf_counter", "monotonic") for unit in ("", "_ns")) | {
+    "timeit.default_timer"
+}
+_WORDS = frozenset(clock.partition(".")[2] for clock in _CLOCKS)
+_BLOCKING = "CUDA_LAUNCH_BLOCKING"
 
 
-def _readings(facts: FileFacts) -> Iterator[CallSite]:
-    return (timed.second for timed in facts.cached(unsynchronised).values())
+def _unsynchronised(facts: FileFacts) -> dict[int, _TimedWork]:
+    """By the id of the second reading's call."""
+    if not facts.imports_torch:
+        return {}
+    sites = [site for site in facts.symbols.calls if _is_clock(facts, site.node, site.scope)]
+    if len(sites) <= 1 or _blocks(facts):
+        return {}
+    measured = facts.cached(_functions_with_events)
+    found = {}
+    for site in sites:
+        if facts.function_of(site.scope) in measured:
+            continue
+        for start in _starts(facts, site):
+            work = _work_between(facts, start, site)
+            if work is not None:
+                found[id(site.node)] = _TimedWork(site, start, work)
+    return found
 
 
-@check(codes=(_CODE,), triggers=Triggers(sites=_readings))
+@check(codes=(_CODE,), triggers=Triggers(sites=sites_of(_unsynchronised)))
 def find(visit: Visit) -> Iterator[Finding]:
     """The second reading of a clock, where nothing waits for the work since the first."""
-    timed = visit.facts.cached(unsynchronised).get(id(visit.call))
+    timed = visit.facts.cached(_unsynchronised).get(id(visit.call))
     if timed is not None:
         related = ((timed.first, "the clock is read first here"), (timed.work, "this is handed to the GPU"))
         yield Finding(_CODE, visit.node, {"clock": ast.unparse(visit.call)}, related=related, devices=("cuda",))
+
+
+class _TimedWork(msgspec.Struct, frozen=True):
+    """The second reading of a clock, the first one, and the work between them that may still be running."""
+
+    site: CallSite
+    first: ast.stmt
+    work: ast.stmt
+
+
+def _is_clock(facts: FileFacts, call: ast.expr | None, scope: int) -> bool:
+    if not isinstance(call, ast.Call) or call.args:
+        return False
+    last = last_word(call.func)
+    # A function may be imported under another name; only a plain name can be one.
+    if last not in _WORDS and not isinstance(call.func, ast.Name):
+        return False
+    return facts.names(call.func, scope).only in _CLOCKS
+
+
+def _functions_with_events(facts: FileFacts) -> frozenset[int | None]:
+    """The functions that record CUDA events, or make them: who measures with those knows what a clock shows."""
+    timing = {"Event", "record", "elapsed_time"} if _makes_events(facts) else frozenset[str]()
+    sites = [site for site in facts.symbols.calls if method_called(site.node) in timing]
+    return frozenset(facts.function_of(site.scope) for site in sites)
+
+
+def _makes_events(facts: FileFacts) -> bool:
+    calls = (site for site in facts.symbols.calls if method_called(site.node) == "Event")
+    return any(facts.names(site.node.func, site.scope).only == "torch.cuda.Event" for site in calls)
+
+
+def _blocks(facts: FileFacts) -> bool:
+    """Whether the file's code has the variable that makes every launch wait: it holds for the whole process."""
+    return any(_BLOCKING in line for line in facts.source.lines) and any(
+        isinstance(node, ast.Constant) and node.value == _BLOCKING for node in ast.walk(facts.tree)
+    )
+
+
+def _starts(facts: FileFacts, site: CallSite) -> Iterator[ast.stmt]:
+    """The statements that read the clock first, for each difference that is taken with this reading."""
+    for difference, scope in _differences(facts, site):
+        start = difference.right
+        bound = reaching(facts, start.id, scope, difference) if isinstance(start, ast.Name) else []
+        if len(bound) != 1 or bound[0].kind is not BindingKind.ASSIGN or bound[0].statement is None:
+            continue
+        if _is_clock(facts, bound[0].value, bound[0].scope):
+            yield bound[0].statement
+
+
+def _differences(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.BinOp, int]]:
+    for parent, child in facts.index.ancestors(site.node):
+        if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub) and parent.left is child:
+            yield parent, site.scope
+        break
+    target = site.statement.targets[0] if isinstance(site.statement, ast.Assign) else None
+    if isinstance(target, ast.Name) and site.statement.value is site.node:  # type: ignore[attr-defined]
+        for difference, scope in facts.cached(_all_differences).get(target.id, ()):
+            bound = reaching(facts, target.id, scope, difference)
+            if len(bound) == 1 and bound[0].value is site.node:
+                yield difference, scope
+
+
+def _all_differences(facts: FileFacts) -> dict[str, list[tuple[ast.BinOp, int]]]:
+    """`end - start`, by the name on the left."""
+    found: dict[str, list[tuple[ast.BinOp, int]]] = {}
+    for statement, scope in facts.symbols.scope_of.items():
+        waiting: list[ast.AST] = [statement]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and isinstance(node.left, ast.Name):
+                found.setdefault(node.left.id, []).append((node, scope))
+            waiting += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
+    return found
+
+
+def _work_between(facts: FileFacts, start: ast.stmt, site: CallSite) -> ast.stmt | None:
+    """The first work of the region that may be queued still at the second reading; None where anything may wait."""
+    region = _region(facts, start, site)
+    if region is None:
+        return None
+    queued: ast.stmt | None = None
+    for statement, effect in (*_effects_of(facts, region), (site.statement, _before(facts, site))):
+        if effect is Effect.UNKNOWN or (effect is Effect.WAIT and queued is not None):
+            return None
+        if effect is Effect.COPY:
+            queued = None
+        if effect is Effect.WORK and queued is None:
+            queued = statement
+    return queued
+
+
+def _before(facts: FileFacts, site: CallSite) -> Effect:
+    """What the statement of the second reading does before it reads the clock."""
+    found = strongest(effects(facts, site.statement, before=site.node))
+    return Effect.UNKNOWN if found > Effect.WORK else found
+
+
+def _region(facts: FileFacts, start: ast.stmt, site: CallSite) -> list[ast.stmt] | None:
+    """The statements that run between two readings, if they run once, in order, and all of them."""
+    around = set(enclosing(facts, start))
+    entered = (outer for outer in enclosing(facts, site.statement) if outer not in around)
+    is_straight = all(
+        isinstance(outer, ast.With | ast.If)
+        and strongest(effects(facts, outer)) <= (Effect.NOTHING if isinstance(outer, ast.With) else Effect.COPY)
+        for outer in entered
+    )
+    return between(facts, start, site.statement) if is_straight else None
+
+
+def _effects_of(facts: FileFacts, statements: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, Effect]]:
+    for statement in statements:
+        yield from _effect_of(facts, statement)
+
+
+def _effect_of(facts: FileFacts, statement: ast.stmt) -> Iterator[tuple[ast.stmt, Effect]]:
+    own = list(effects(facts, statement))
+    if isinstance(statement, ast.With):
+        yield statement, Effect.UNKNOWN if strongest(own) is not Effect.NOTHING else Effect.NOTHING
+        yield from _effects_of(facts, statement.body)
+    elif isinstance(statement, ast.For):
+        yield statement, _of_loop(facts, statement)
+    elif isinstance(statement, ast.If):
+        inner = [effect for _, effect in _effects_of(facts, [*statement.body, *statement.orelse])]
+        yield statement, strongest([*own, *inner])
+    elif isinstance(statement, _PLAIN):
+        # In one statement, what waits reads what the work gives.
+        is_both = Effect.WORK in own and Effect.WAIT in own
+        yield statement, Effect.UNKNOWN if is_both else strongest(own)
+        if Effect.COPY in own and Effect.WORK in own and not is_both:
+            yield statement, Effect.WORK
+    else:
+        yield statement, Effect.UNKNOWN
+
+
+_PLAIN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Pass, ast.Delete)
+
+
+def _of_loop(facts: FileFacts, loop: ast.For) -> Effect:
+    """A loop that counts and only adds work adds work; any other waits in each round, or may."""
+    counts = isinstance(loop.iter, ast.Call) and facts.names(loop.iter.func, facts.symbols.scope_of[loop]).only
+    inner = [effect for _, effect in _effects_of(facts, loop.body)]
+    if counts != "builtins.range" or loop.orelse or strongest([*inner, *effects(facts, loop)]) > Effect.WORK:
+        return Effect.UNKNOWN
+    return strongest(inner)

@@ -11,7 +11,7 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -163,6 +163,11 @@ def check(
         )
 
     return register
+
+
+def sites_of(find: Callable[[FileFacts], Mapping[Any, Any]]) -> Callable[[FileFacts], Iterable[Site | CallSite]]:
+    """Where all stands that is found in a file, as `Triggers.sites`."""
+    return lambda facts: [found.site for found in facts.cached(find).values()]
 
 
 def _name_of(find: Find | FindInProgram) -> str:

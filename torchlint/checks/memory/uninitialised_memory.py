@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -12,14 +14,33 @@ from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.memory.uninitialised.exposures import CODE, exposure
-from torchlint.checks.memory.uninitialised.makers import MAKERS, METHOD_MAKERS, TYPED, makes_uninitialised
+from torchlint.checks.memory.uninitialised.makers import (
+    MAKERS,
+    METHOD_MAKERS,
+    TYPED,
+    is_beside_the_point,
+    makes_uninitialised,
+)
 from torchlint.checks.memory.uninitialised.memory import Memory
-from torchlint.checks.memory.uninitialised.parameters import is_filled_by_class, parameter_made
-from torchlint.diagnostics import Related
+from torchlint.checks.memory.uninitialised.parameters import (
+    is_filled_by_class,
+    may_come_from_elsewhere,
+    parameter_made,
+    reading_of,
+)
+from torchlint.diagnostics import Confidence, Related
+from torchlint.facts.classes import is_module_class
+from torchlint.facts.flow.tracker import follow
+from torchlint.facts.flow.values import Exit, Field, Value
+from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
 
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
 _USES = (OperatorUse("uninitialized_memory"),)
+_CODE = "TL118"
+_READ = "here it is read"
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -50,25 +71,74 @@ def _followed(draft: Draft, project: Project) -> Draft | None:
 
 
 @check(
-    codes=(CODE,),
+    codes=(_CODE,),
     triggers=Triggers(
         calls=MAKERS | TYPED,
-        methods=METHOD_MAKERS | {"new", "resize_", "resize_as_"},
+        methods=METHOD_MAKERS | {"new"},
     ),
     judge=_judge,
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """The call that makes the memory."""
-    found = exposure(visit.facts, visit.site) if makes_uninitialised(visit.facts, visit.site) else None
+    found = _exposure(visit.facts, visit.site) if makes_uninitialised(visit.facts, visit.site) else None
     if found is not None:
         symbol = visit.facts.symbol_of(visit.site)
         values = {**found.values, "spelling": spelling_of(visit), "symbol": symbol}
         yield replace(found, values=values, operators=_USES)
 
 
-@check(codes=(CODE,), triggers=Triggers(calls=MAKERS | TYPED), judge=judge_operators, is_open=True)
+@check(codes=(_CODE,), triggers=Triggers(calls=MAKERS | TYPED), judge=judge_operators, is_open=True)
 def left_open(visit: Visit) -> Iterator[Finding]:
     """A parameter whose class is not seen to give it values: `self.bias = nn.Parameter(torch.empty(8))`."""
     made = parameter_made(visit.facts, visit.site) if makes_uninitialised(visit.facts, visit.site) else None
     if made is not None and not is_filled_by_class(visit.facts, made):
-        yield Finding(CODE, visit.node, {"symbol": visit.facts.symbol_of(visit.site)}, "open", operators=_USES)
+        yield Finding(_CODE, visit.node, {"symbol": visit.facts.symbol_of(visit.site)}, "open", operators=_USES)
+
+
+def _exposure(facts: FileFacts, site: CallSite) -> Finding | None:
+    """What a call that makes uninitialised memory exposes; without places, what it may expose beyond its file."""
+    if is_beside_the_point(facts, site):
+        return None
+    parameter = parameter_made(facts, site)
+    if parameter is not None:
+        reading = reading_of(facts, parameter)
+        doubt = Confidence.LOW if may_come_from_elsewhere(facts, parameter, site) else Confidence.MEDIUM
+        return (
+            None if reading is None else _found(site, "parameter", doubt, f"self.{parameter.name}", [(reading, _READ)])
+        )
+    memory = Memory(facts, site.node)
+    flow = follow(memory, Value(site.node))
+    read = memory.exposed
+    if not flow.is_whole or (read is None and memory.writes):
+        return None
+    if read is None:
+        return _given_away(facts, site, memory, flow.exits)
+    shown = follow(Memory(facts, site.node, read.node), Value(site.node))
+    # Unless it is kept, each call of a function that makes it makes memory anew: others have theirs.
+    is_kept = any(isinstance(one.port, Field) for one in flow.exits)
+    exits = [one for one in flow.exits if is_kept or one.port is not None]
+    before = [one for one in exits if memory.reaches_before(one, read)]
+    return _found(site, "default", None, "", [*shown.trace, (read.node, _READ)], before)
+
+
+def _given_away(facts: FileFacts, site: CallSite, memory: Memory, exits: Sequence[Exit]) -> Finding | None:
+    """Memory that is neither read nor written here: others may read it, or whoever calls `forward`."""
+    function = facts.function_of(site.scope)
+    scope = facts.symbols.scopes[function or 0]
+    is_returned = any(one.function == function and not one.value.path for one in memory.returned)
+    if is_returned and scope.name == "forward" and is_module_class(facts, scope.parent):
+        return _found(site, "output", None, scope.name, [(site.statement, "here it is returned")], exits)
+    return _found(site, "default", None, "", (), exits) if exits else None
+
+
+def _found(
+    site: CallSite,
+    message: str,
+    confidence: Confidence | None,
+    name: str,
+    places: Sequence[tuple[ast.AST, str]],
+    exits: Sequence[Exit] = (),
+) -> Finding:
+    """`name` is of the parameter, or of the function that returns the memory."""
+    values, related = {"name": name}, tuple(places)
+    return Finding(_CODE, site.node, values, message, confidence=confidence, related=related, exits=tuple(exits))

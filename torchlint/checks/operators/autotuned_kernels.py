@@ -2,22 +2,122 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.operators.kernels.autotuning import tuned_sums
+from torchlint.facts.definitions import seen_values
+from torchlint.facts.tree import index_parts, is_literal_none, last_word
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
 
 _CODE = "TL117"
+_PRODUCTS = ("dot", "dot_scaled")
+_SUMS = frozenset({"sum", "cumsum", "reduce", "associative_scan"})
+_FOLDING = frozenset({*_PRODUCTS, "make_block_ptr", "reshape", "view", "trans", "broadcast_to", "expand_dims"})
+"""What makes blocks of more than one dimension, or takes them."""
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({"triton.autotune"})))
 def find(visit: Visit) -> Iterator[Finding]:
     """The decorator, when its configurations change the order of a sum."""
     if visit.callee() == "triton.autotune":
-        found = tuned_sums(visit.facts, visit.call, visit.scope)
+        found = _tuned_sums(visit.facts, visit.call, visit.scope)
         if found is not None:
             kernel, keys = found
             yield Finding(
                 _CODE, visit.node, {"name": kernel, "keys": " and ".join(f"`{key}`" for key in keys)}, "triton"
             )
+
+
+def _tuned_sums(facts: FileFacts, call: ast.Call, scope: int) -> tuple[str, list[str]] | None:
+    """The kernel that `@triton.autotune(...)` decorates, and the tuned names along which it adds up.
+
+    None where the call decorates nothing, or no configuration changes the order of a sum.
+    """
+    kernel = next((s.node for s in facts.symbols.scopes if _decorates(s.node, call)), None)
+    if not isinstance(kernel, ast.FunctionDef):
+        return None
+    found = sorted(_varying_keys(facts, call, scope) & _summed_along(kernel))
+    return (kernel.name, found) if found else None
+
+
+def _decorates(node: ast.AST, call: ast.Call) -> bool:
+    return any(decorator is call for decorator in getattr(node, "decorator_list", ()))
+
+
+def _varying_keys(facts: FileFacts, call: ast.Call, scope: int) -> set[str]:
+    """The names of `triton.Config({...})` entries that have more than one value among the configurations."""
+    values: dict[str, set[str]] = {}
+    for config in _configurations(facts, call, scope):
+        if config.args and isinstance(config.args[0], ast.Dict):
+            for key, value in zip(config.args[0].keys, config.args[0].values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    # A value that is computed (in a comprehension over sizes) takes several.
+                    options = {ast.unparse(value)} if isinstance(value, ast.Constant) else {"first", "second"}
+                    values.setdefault(key.value, set()).update(options)
+    return {name for name, options in values.items() if len(options) > 1}
+
+
+def _configurations(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[ast.Call]:
+    given = argument_of(call, "configs", None)
+    given = given if given is not None else (call.args[0] if call.args else None)
+    values = seen_values(facts, given, scope) if given is not None else []
+    for node in ast.walk(values[0][0]) if len(values) == 1 else ():
+        if isinstance(node, ast.Call) and facts.names(node.func, scope).only == "triton.Config":
+            yield node
+
+
+def _summed_along(kernel: ast.FunctionDef) -> set[str]:
+    """Names that are the step of an accumulating loop, or the length of the range that the kernel reduces."""
+    found = _reduced_along(kernel)
+    for node in ast.walk(kernel):
+        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and _accumulates(node):
+            found.update(_names_in(node.iter))
+    return found
+
+
+def _reduced_along(kernel: ast.FunctionDef) -> set[str]:
+    """The lengths of the ranges of a kernel that sums blocks; where these have several dimensions, it is not asked."""
+    called = [node for node in ast.walk(kernel) if isinstance(node, ast.Call)]
+    words = {last_word(call.func) for call in called}
+    read = [node for node in ast.walk(kernel) if isinstance(node, ast.Subscript)]
+    is_flat = words.isdisjoint(_FOLDING) and not any(is_literal_none(part) for one in read for part in index_parts(one))
+    ranges = [call for call in called if last_word(call.func) == "arange"] if is_flat and words & _SUMS else []
+    return {name for call in ranges for name in _names_in(call)}
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+
+
+def _accumulates(loop: ast.For) -> bool:
+    """Whether the loop adds to a block that it does not make anew in each turn."""
+    made_anew: set[str] = set()
+    added_to: set[str] = set()
+    for node in (node for statement in loop.body for node in ast.walk(statement)):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name):
+            if not isinstance(node.value, ast.Constant):
+                added_to.add(node.target.id)
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            (added_to if _adds_to(node.value, node.targets[0].id) else made_anew).add(node.targets[0].id)
+    return any(not _is_pointer(name) for name in added_to - made_anew)
+
+
+def _adds_to(value: ast.expr, name: str) -> bool:
+    """`total = total + x`, `total = tl.dot(a, b, total)`."""
+    is_read = any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(value))
+    return is_read and any(
+        (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add))
+        or (isinstance(node, ast.Call) and last_word(node.func) in _PRODUCTS)
+        for node in ast.walk(value)
+    )
+
+
+def _is_pointer(name: str) -> bool:
+    """`a_ptrs += BLOCK_K * stride`: the loop moves on, it adds nothing up."""
+    return any(word in name.lower() for word in ("ptr", "offs", "offset", "idx", "start"))

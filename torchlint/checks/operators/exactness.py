@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import lines_of
@@ -13,6 +14,7 @@ from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of, is_named_mask
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
+from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -21,6 +23,10 @@ _COUNTED = frozenset(
     ["accuracies", "correct", "hits", "counts", "gt", "matches", "positives", "target", "targets", "labels"]
 )
 """Names of tensors whose sums are counts."""
+_COUNTS = re.compile(
+    r"^(?:num|n|nb)_|(?:^|_)(?:counts?|counters?|cnt|numel|flags?)(?:_tensor|_t)?$|^n(?:tokens|sentences|samples)$|"
+    r"(?:^|_)total_(?:samples|tokens|examples|predictions|steps)$"
+)
 
 
 @memoized
@@ -142,3 +148,9 @@ def is_one_value(facts: FileFacts, expression: ast.expr | None, scope: int) -> b
     if name in ("tensor", "as_tensor"):
         return bool(expression.args) and facts.value(expression.args[0], scope).is_known
     return operation_named(name).holds == "one value"
+
+
+def is_named_count(expression: ast.expr | None) -> bool:
+    """`num_tokens`, `self.total_count`, `done_flag`: as integers or as floats, which hold whole numbers exactly."""
+    name = last_word(expression)
+    return _COUNTS.search(name.lower()) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from torchlint.checks.framework.drafts import OperatorUse
 from torchlint.checks.framework.environment_writes import SETTERS, writes
@@ -27,7 +27,6 @@ _TUNING = (
     "triton.multi_kernel",
 )
 """Options by which kernels that round differently are timed; inductor's `deterministic` silences them all."""
-_PATCH = f"{_CONFIG}.patch"
 _VARIABLES = (
     "TORCHINDUCTOR_MAX_AUTOTUNE",
     "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM",
@@ -40,7 +39,7 @@ _VARIABLES = (
 @check(
     codes=(_CODE,),
     triggers=Triggers(
-        calls=frozenset({"torch.compile", _PATCH, "os.environ.update", *SETTERS}),
+        calls=frozenset({"torch.compile", "os.environ.update", *SETTERS}),
         assigned=frozenset(f"{_CONFIG}.{name}" for name in _TUNING),
         keys=frozenset(_VARIABLES),
     ),
@@ -58,14 +57,10 @@ def _tunes(visit: Visit) -> bool:
         return True
     if not isinstance(visit.node, ast.Call):
         return _assigns(visit)
-    called = visit.callee()
-    if called == "torch.compile":
-        return _is_tuning(visit, _entries(visit, argument_of(visit.call, "options", None)))
-    if called == _PATCH:
-        given = [(word.arg or "", word.value) for word in visit.call.keywords]
-        entries = list(_entries(visit, visit.call.args[0] if visit.call.args else None))
-        return _is_tuning(visit, [*entries, *given, *_pair(visit)])
-    return False
+    if visit.callee() != "torch.compile":
+        return False
+    on = {name for name, value in _entries(visit, argument_of(visit.call, "options", None)) if _is_on(visit, value)}
+    return bool(on.intersection(_TUNING)) and "deterministic" not in on
 
 
 def _assigns(visit: Visit) -> bool:
@@ -84,18 +79,6 @@ def _entries(visit: Visit, options: ast.expr | None) -> Iterator[tuple[str, ast.
                 yield key.value, value
     elif isinstance(known, ast.Call) and visit.facts.names(known.func, visit.scope).only == "builtins.dict":
         yield from ((word.arg or "", word.value) for word in known.keywords)
-
-
-def _pair(visit: Visit) -> Iterator[tuple[str, ast.expr]]:
-    """`patch("max_autotune", True)`."""
-    arguments = visit.call.args
-    if len(arguments) > 1 and isinstance(arguments[0], ast.Constant) and isinstance(arguments[0].value, str):
-        yield arguments[0].value, arguments[1]
-
-
-def _is_tuning(visit: Visit, entries: Iterable[tuple[str, ast.expr]]) -> bool:
-    on = {name for name, value in entries if _is_on(visit, value)}
-    return bool(on.intersection(_TUNING)) and "deterministic" not in on
 
 
 def _is_on(visit: Visit, value: ast.expr) -> bool:

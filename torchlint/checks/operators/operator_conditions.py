@@ -10,19 +10,15 @@ from typing import Literal
 
 from torchlint.catalogue.registry import Argument, Operator, OperatorCondition, Spelling
 from torchlint.checks.framework.drafts import AskedTensor
-from torchlint.checks.operators.counts import is_named_count
-from torchlint.checks.operators.exactness import is_one_value, is_whole, runs_on_integers
+from torchlint.checks.operators.exactness import is_named_count, is_one_value, is_whole, runs_on_integers
 from torchlint.checks.operators.indexing.indices import (
     Repeats,
     has_unit_dim,
     is_named_strictly,
-    ranks_along,
     repeats_of,
 )
+from torchlint.checks.operators.indexing.rankings import are_different, is_second_dropped, is_used, ties, uses_indices
 from torchlint.checks.operators.indexing.reads import carries_no_gradient, is_named_for_one, takes_each_once
-from torchlint.checks.operators.indexing.results import is_used, uses_indices
-from torchlint.checks.operators.indexing.ties import are_different, is_second_dropped, ties
-from torchlint.checks.operators.sparsity import has_single_entries
 from torchlint.facts.calls import callers
 from torchlint.facts.constants import display_of, sizes_of, usual_values
 from torchlint.facts.definitions import definitions_of, values_everywhere
@@ -129,7 +125,7 @@ def stored_by(facts: FileFacts, use: Use, spelling: Spelling) -> ast.expr | None
     return next((a.value for a in facts.symbols.assignments if a.target is use), None)
 
 
-def index_of(use: Use, spelling: Spelling) -> ast.expr | None:
+def _index_of(use: Use, spelling: Spelling) -> ast.expr | None:
     return use.slice if isinstance(use, ast.Subscript) else _argument(use, spelling.index)
 
 
@@ -162,9 +158,6 @@ def _sums_vary(facts: FileFacts, use: Use, operator: Operator, spelling: Spellin
     """False where no order can matter: one value everywhere, or floats that evidently hold whole numbers."""
     if operator.condition.overwrites:
         return not is_one_value(facts, stored_by(facts, use, spelling), scope)
-    if operator.condition.sums_entries and isinstance(use, ast.Call):
-        factors = [*use.args, *([use.func.value] if spelling.method and isinstance(use.func, ast.Attribute) else [])]
-        return not any(has_single_entries(facts, factor, scope) for factor in factors)
     if operator.direction == "backward" or not operator.condition.dtype or not isinstance(use, ast.Call):
         return True
     if operator.condition.result == "used":
@@ -208,7 +201,7 @@ def _index_fits(
         return True
     if isinstance(use, ast.Call) and spelling.index is None and spelling.input:
         return True  # it finds its own places: `cummax`
-    index = index_of(use, spelling)
+    index = _index_of(use, spelling)
     if isinstance(use, ast.Call) and has_unit_dim(facts, index, _dimension(facts, use, spelling, scope), scope):
         return False  # along the dimension that is written there is one index, so none repeats
     repeats = repeats_of(facts, index, scope)
@@ -220,10 +213,6 @@ def _index_fits(
         return None if is_same else True
     if repeats is Repeats.ROWS:
         return True if _is_along_first(facts, use, spelling, scope) else None
-    if repeats is Repeats.NO and isinstance(use, ast.Call):
-        ranked, written = ranks_along(facts, index, scope), _dimension(facts, use, spelling, scope)
-        if ranked is not None and written is not None and ranked != written and -1 not in (ranked, written):
-            return None  # ranks along another dimension
     return None if repeats is Repeats.UNKNOWN else repeats is Repeats.YES
 
 
@@ -232,7 +221,7 @@ def _is_read_apart(facts: FileFacts, use: Use, operator: Operator, spelling: Spe
     if operator.direction != "backward" or not operator.condition.repeated_indices:
         return False
     dimension = _dimension(facts, use, spelling, scope) if isinstance(use, ast.Call) else None
-    index = index_of(use, spelling)
+    index = _index_of(use, spelling)
     gathers = isinstance(use, ast.Call) and "gather" in (spelling.method or spelling.call)
     return (gathers and dimension != 0 and is_named_for_one(index)) or takes_each_once(facts, index, dimension, scope)
 

@@ -29,14 +29,14 @@ from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import index_parts, is_own, is_self, targets_of
 from torchlint.facts.values import argument_of
 
-Expression = ast.Subscript | ast.BinOp
+_Expression = ast.Subscript | ast.BinOp
 Table = Mapping[str, Sequence[tuple[Operator, Spelling]]]
 _MOVES = 3
 """Moves of one object that are followed: `criterion = criterion.to(device)`."""
 _FOLLOWED = Through.CHANGES | Through.PARAMETERS | Through.CONTENTS
 _OF_A_LOSS = 2
 """What a loss is given: what the model says, and what is right."""
-PRODUCT = "__matmul__"
+_PRODUCT = "__matmul__"
 """The method that `@` calls."""
 
 
@@ -247,7 +247,7 @@ def _of_read(facts: FileFacts, table: Table, read: ast.Subscript, scope: int) ->
             yield from _match(facts, operator, spelling, "torch.Tensor.__getitem__", read, scope, certain=True)
 
 
-def matches_of_expression(facts: FileFacts, table: Table, node: Expression, scope: int) -> Iterator[Match]:
+def matches_of_expression(facts: FileFacts, table: Table, node: _Expression, scope: int) -> Iterator[Match]:
     """The entries that reading `x[i]` or multiplying `x @ y` reaches."""
     if isinstance(node, ast.Subscript):
         return _of_read(facts, table, node, scope)
@@ -256,7 +256,7 @@ def matches_of_expression(facts: FileFacts, table: Table, node: Expression, scop
 
 def _of_product(facts: FileFacts, table: Table, product: ast.BinOp, scope: int) -> Iterator[Match]:
     """The entries that `x @ y` reaches, which is `x.__matmul__(y)`."""
-    function = ast.Attribute(product.left, PRODUCT, ast.Load())
+    function = ast.Attribute(product.left, _PRODUCT, ast.Load())
     call = ast.Call(function, [product.right], [])
     ast.copy_location(function, product.left)
     yield from _of_method(facts, table, ast.copy_location(call, product), function, scope)
@@ -264,7 +264,7 @@ def _of_product(facts: FileFacts, table: Table, product: ast.BinOp, scope: int) 
 
 def may_be_products(facts: FileFacts, table: Table, selected: frozenset[str]) -> bool:
     """Whether any `@` of the file can be reported: cheap, for there are many, and few are of sparse tensors."""
-    own = [spelling for operator, spelling in table.get(f".{PRODUCT}", ()) if operator.rule in selected]
+    own = [spelling for operator, spelling in table.get(f".{_PRODUCT}", ()) if operator.rule in selected]
     only_sparse = all(any(condition.kind == "sparse" for condition in spelling.where) for spelling in own)
     return bool(own) and (not only_sparse or facts.cached(makes_sparse))
 

@@ -1,18 +1,22 @@
-"""Whether an operator is steady where it stands: on the CPU, behind a question for the mode, with a chosen kernel."""
+"""Whether an operator is steady where it stands, and for which torch releases that place runs."""
 
 from __future__ import annotations
 
 import ast
+import re
 
 from torchlint.catalogue.registry import Surroundings
 from torchlint.checks.framework.conditions import Answer, holds
-from torchlint.checks.operators.kernels.atomics import adds_alone
-from torchlint.checks.operators.mode_guards import runs_under_mode
 from torchlint.checks.operators.operator_conditions import input_of, stored_by
 from torchlint.checks.operators.operator_matches import Match
-from torchlint.facts.control.conditions import managers_around
+from torchlint.facts.control.conditions import decisions, managers_around
+from torchlint.facts.definitions import only_value
 from torchlint.facts.file import FileFacts
 from torchlint.facts.tensors.devices import is_on_cpu
+
+_ASKING = "torch.are_deterministic_algorithms_enabled"
+_VERSIONS = frozenset({"torch.__version__", "torch.torch_version.__version__"})
+_RELEASE = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
 
 def is_steadied(facts: FileFacts, match: Match, statement: ast.stmt, scope: int) -> bool:
@@ -20,9 +24,7 @@ def is_steadied(facts: FileFacts, match: Match, statement: ast.stmt, scope: int)
     operator = match.operator
     if not any(row.device in ("cpu", "*") for row in operator.row) and _runs_on_cpu(facts, match, scope):
         return True
-    if isinstance(match.use, ast.Call) and adds_alone(facts, match.use, statement):
-        return True
-    return runs_under_mode(facts, statement) or any(
+    return _runs_under_mode(facts, statement) or any(
         isinstance(manager, ast.Call) and _is_such(facts, manager, facts.symbols.scope_of[statement], surroundings)
         for surroundings in operator.unless_within
         for manager in managers_around(facts, statement)
@@ -39,3 +41,71 @@ def _is_such(facts: FileFacts, manager: ast.Call, scope: int, surroundings: Surr
     return found.only == surroundings.call and all(
         holds(facts, manager, callee, surroundings.where, scope) is Answer.YES for callee in found.callees
     )
+
+
+def _runs_under_mode(facts: FileFacts, statement: ast.stmt) -> bool:
+    """Whether a statement runs only under the mode."""
+    return any(
+        _asks(facts, decision.test, facts.symbols.scope_of[decision]) is answer
+        for decision, answer in decisions(facts, statement)
+    )
+
+
+def _asks(facts: FileFacts, test: ast.expr | None, scope: int) -> bool | None:
+    """Whether a test holds under the mode only (True), without it only (False), or asks for something else."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = _asks(facts, test.operand, scope)
+        return None if inner is None else not inner
+    if isinstance(test, ast.Name):
+        value, where = only_value(facts, test, scope)
+        return _asks(facts, value, where)
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return True if any(_asks(facts, part, scope) for part in test.values) else None
+    is_question = isinstance(test, ast.Call) and facts.names(test.func, scope).only == _ASKING
+    return True if is_question else None
+
+
+def releases_of(facts: FileFacts, statement: ast.stmt) -> str:
+    """A range such as `>=1.3` or `<1.3`, by the tests of torch's version around a statement; empty: every release.
+
+    Ranges know minor releases: one that a test cuts in two counts on both sides.
+    """
+    since: tuple[int, int] | None = None
+    before: tuple[int, int] | None = None
+    for decision, answer in decisions(facts, statement):
+        found = _tested(facts, decision.test, facts.symbols.scope_of[decision])
+        if found is None:
+            continue
+        is_newer, release, is_whole = found
+        if is_newer == answer:
+            since = max(since or release, release)
+        else:
+            end = release if is_whole else (release[0], release[1] + 1)
+            before = min(before or end, end)
+    parts = [f">={since[0]}.{since[1]}"] if since else []
+    return ",".join([*parts, *([f"<{before[0]}.{before[1]}"] if before else [])])
+
+
+def _tested(facts: FileFacts, test: ast.expr, scope: int) -> tuple[bool, tuple[int, int], bool] | None:
+    """Whether a test asks for newer releases, which minor release it names, and whether that one is all on one side."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not _is_version(facts, test.left, scope):
+        return None
+    match = _RELEASE.match(_text(test.comparators[0]))
+    if match is None or not isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+        return None
+    is_cut_before = isinstance(test.ops[0], ast.Lt | ast.GtE)  # `< 1.3`, `>= 1.3`: all of 1.3 is newer
+    is_whole = is_cut_before and match[3] in (None, "0")
+    return isinstance(test.ops[0], ast.Gt | ast.GtE), (int(match[1]), int(match[2])), is_whole
+
+
+def _is_version(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """`torch.__version__`, also inside `version.parse(...)`, `Version(...)` and the like."""
+    while isinstance(expression, ast.Call) and len(expression.args) == 1:
+        expression = expression.args[0]
+    return facts.names(expression, scope).only in _VERSIONS
+
+
+def _text(expression: ast.expr) -> str:
+    while isinstance(expression, ast.Call) and len(expression.args) == 1:
+        expression = expression.args[0]
+    return expression.value if isinstance(expression, ast.Constant) and isinstance(expression.value, str) else ""

@@ -30,9 +30,8 @@ from torchlint.checks.operators.operator_matches import (
     stores_through_index,
     without_variation,
 )
-from torchlint.checks.operators.operator_surroundings import is_steadied
+from torchlint.checks.operators.operator_surroundings import is_steadied, releases_of
 from torchlint.checks.operators.raw_inputs import given_parameter, is_first_layer, is_raw_input
-from torchlint.checks.operators.release_branches import releases_of
 from torchlint.diagnostics import Confidence
 from torchlint.facts.callees import names_called
 from torchlint.facts.differentiation import (

@@ -10,16 +10,17 @@ from msgspec.structs import replace
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.options.unread_fields import dataclass_of, field_flow
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.containment import objects_in
 from torchlint.facts.flow.stores import symbol_of
-from torchlint.facts.flow.tracker import follow
+from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.flow.values import Exit, Others, Value
+from torchlint.facts.functions import own_scope
 from torchlint.facts.options.declared import KEPT, SEED
 from torchlint.facts.options.settings import PARSER, OptionsAnalysis, parsers_of
-from torchlint.facts.scopes import CallSite, ScopeKind, Site
+from torchlint.facts.scopes import CallSite, Scope, ScopeKind, Site
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.index import Project
@@ -31,6 +32,8 @@ _DYNAMIC = frozenset(
     {"builtins.eval", "builtins.exec", "builtins.globals", "builtins.locals", "click.get_current_context"}
 )
 _COMMANDS = frozenset({"typer.Typer().command", "typer.Typer().callback"})
+_MAKERS = frozenset({"tyro.cli", "simple_parsing.parse", "pyrallis.parse", "draccus.parse"})
+"""Functions that make an object of the class they are given, from the command line."""
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -59,16 +62,17 @@ def find_options(visit: Visit) -> Iterator[Finding]:
     """`add_argument("--seed")` and `@click.option("--seed")`."""
     if not _names_a_seed(visit.call) or _does_more(visit) or visit.facts.cached(_is_dynamic):
         return
+    option = _named(visit.call)
+    if option is None:
+        return
     if visit.callee() == "click.option":
-        option = _click_name(visit.call)
         command = _command(visit.facts, visit.site, "click")
-        if option is not None and command is not None and _ignores(visit.facts, command, option[1]):
+        if command is not None and _ignores(visit.facts, command, option[1]):
             yield Finding(_CODE, visit.node, {"option": option[0], "name": option[1]}, "parameter")
         return
-    option = _argparse_name(visit.call)
     function = visit.call.func
     parsers = parsers_of(visit.facts, function.value, visit.scope) if isinstance(function, ast.Attribute) else None
-    if option is None or not parsers:
+    if not parsers:
         return
     analysis = OptionsAnalysis(visit.facts, option[1])
     flow = follow(analysis, *(Value(parser, label=PARSER) for parser in parsers))
@@ -117,10 +121,10 @@ def find_fields(visit: Visit) -> Iterator[Finding]:
     if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
         return
     name = field.target.id
-    owner = dataclass_of(visit.facts, field) if SEED.fullmatch(name) else None
+    owner = _dataclass_of(visit.facts, field) if SEED.fullmatch(name) else None
     if owner is None or KEPT.search(_words_of(visit.facts, field)) or visit.facts.cached(_is_dynamic):
         return
-    flow = field_flow(visit.facts, owner, name)
+    flow = _field_flow(visit.facts, owner, name)
     if flow is not None and flow.is_contained:
         values = {"name": name, "owner": owner.name}
         others = Exit(symbol_of(visit.facts, owner.index), Others(), (), "")
@@ -132,27 +136,18 @@ def _words_of(facts: FileFacts, field: ast.stmt) -> str:
     return "\n".join(facts.source.lines[field.lineno - 1 : (field.end_lineno or field.lineno) + 1])
 
 
-def _argparse_name(call: ast.Call) -> tuple[str, str] | None:
-    """The option as users write it, and the attribute that holds its value."""
+def _named(call: ast.Call) -> tuple[str, str] | None:
+    """The option as users write it, and what holds its value: by a name of its own, else by its first long flag.
+
+    click names it among the flags (click 8.3, core.py `Option._parse_decls`), argparse by `dest`.
+    """
     flags = _strings(call)
     long = next((flag for flag in flags if flag.startswith("--")), None)
-    if long is None or len(flags) < len(call.args):
+    if long is None or "/" in long or len(flags) < len(call.args):
         return None
     name = argument_of(call, "dest", None)
-    if name is not None and not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
-        return None
-    held = long.lstrip("-").replace("-", "_") if name is None else str(name.value)
-    return (long, held) if SEED.fullmatch(held) else None
-
-
-def _click_name(call: ast.Call) -> tuple[str, str] | None:
-    """An own name wins, then the first name with two dashes (click 8.3, core.py `Option._parse_decls`)."""
-    names = _strings(call)
-    own = next((name for name in names if name.isidentifier()), None)
-    long = next((name for name in names if name.startswith("--")), None)
-    if long is None or "/" in long or len(names) < len(call.args):
-        return None
-    held = own or long.lstrip("-").replace("-", "_").lower()
+    own = name.value if isinstance(name, ast.Constant) else next((flag for flag in flags if flag.isidentifier()), None)
+    held = long.lstrip("-").replace("-", "_") if name is None and own is None else str(own)
     return (long, held) if SEED.fullmatch(held) else None
 
 
@@ -240,3 +235,43 @@ def _is_stub(function: ast.FunctionDef) -> bool:
 
 def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _dataclass_of(facts: FileFacts, field: ast.AnnAssign) -> Scope | None:
+    """The dataclass without bases, at the top of the file, that a field belongs to."""
+    if {"InitVar", "ClassVar"} & {last_word(one) for one in ast.walk(field.annotation)}:
+        return None  # no field: `__post_init__` gets it, or the class keeps it
+    owner = facts.symbols.scopes[facts.symbols.scope_of[field]]
+    node = owner.node
+    if owner.kind is not ScopeKind.CLASS or owner.parent != 0 or not isinstance(node, ast.ClassDef) or node.bases:
+        return None
+    decorators = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
+    is_dataclass = len(decorators) == 1 and facts.names(decorators[0], 0).only == "dataclasses.dataclass"
+    is_only_one = own_scope(facts, f"{facts.path}::{owner.qualname}") == owner.index
+    return owner if is_dataclass and is_only_one else None
+
+
+def _field_flow(facts: FileFacts, owner: Scope, name: str) -> Flow | None:
+    """Where the objects of a dataclass go, to tell who reads a field; None where not all of them are seen."""
+    made, held = [], [Value(read) for read in objects_in(facts, owner)]
+    for read in facts.index.reads(0, owner.name):
+        parent = facts.index.parents[read]
+        if isinstance(parent, ast.Call) and (parent.func is read or _called(facts, parent) in _MAKERS):
+            made.append(Value(parent))
+        elif isinstance(parent, ast.arg):
+            function = facts.index.parents[facts.index.parents[parent]]
+            scopes = (one for one in facts.symbols.scopes if one.node is function)
+            held += [Value(one) for scope in scopes for one in facts.index.reads(scope.index, parent.arg)]
+        elif not _is_annotation(parent, read):
+            return None
+    return follow(OptionsAnalysis(facts, name), *made, *held) if made else None
+
+
+def _called(facts: FileFacts, call: ast.Call) -> str | None:
+    return facts.names(call.func, facts.index.scope_of(call)).only
+
+
+def _is_annotation(parent: ast.AST, read: ast.expr) -> bool:
+    if isinstance(parent, ast.AnnAssign):
+        return parent.annotation is read
+    return isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef) and parent.returns is read

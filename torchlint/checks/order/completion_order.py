@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.order.order_findings import in_files, judged_by, sink_places, sink_values
+from torchlint.checks.order.order_findings import finding_of, in_files, judged_by
 from torchlint.checks.order.results import ResultsAnalysis
-from torchlint.checks.order.workers.collecting import collected, gathered, loop_around
-from torchlint.facts.file import FileFacts
+from torchlint.checks.order.workers.queues import collected, gathered, loop_around
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.order.analysis import started
-from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_method_call
 
 _CODE = "TL404"
@@ -25,11 +23,10 @@ WAITING = frozenset({"ray.wait"})
 """What is called again and again for the tasks that have finished since."""
 
 
-def _flow(facts: FileFacts, site: CallSite) -> Flow:
-    """What the order decides in which the results of a call come."""
-    if not is_method_call(site.node, *METHODS) and facts.names(site.node.func, site.scope).only not in FUNCTIONS:
-        return Flow()
-    return follow(ResultsAnalysis(facts), started(facts, site.node))
+def _told(visit: Visit, flow: Flow, message: str = "default", line: int | None = None) -> Iterator[Finding]:
+    """An order of results that decides something, in the file or in one that it writes for others."""
+    call = shortened(ast.unparse(visit.call.func))
+    return finding_of(_CODE, visit, flow, {"call": call}, message, exits=in_files(flow), line=line)
 
 
 @check(
@@ -39,33 +36,19 @@ def _flow(facts: FileFacts, site: CallSite) -> Flow:
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """Tasks whose results are collected as they finish, and then used by their place."""
-    flow = _flow(visit.facts, visit.site)
-    exits = in_files(flow)
-    if flow.sink is not None or exits:
-        values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(visit, flow)}
-        yield Finding(_CODE, visit.node, values, related=sink_places(flow), exits=exits)
+    if is_method_call(visit.call, *METHODS) or visit.callee() in FUNCTIONS:
+        yield from _told(visit, follow(ResultsAnalysis(visit.facts), started(visit.facts, visit.call)))
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=WAITING), judge=judged_by(ResultsAnalysis))
 def from_waiting(visit: Visit) -> Iterator[Finding]:
     """Tasks whose results a loop collects as they finish, and which are then used by their place."""
-    flow = gathered(visit.facts, visit.site, loop_around(visit.facts, visit.site))
-    exits = in_files(flow)
-    if flow.sink is not None or exits:
-        values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(visit, flow)}
-        yield Finding(_CODE, visit.node, values, related=sink_places(flow), exits=exits)
+    yield from _told(visit, gathered(visit.facts, visit.site, loop_around(visit.facts, visit.site)))
 
 
-def _collected(facts: FileFacts) -> Iterator[CallSite]:
-    return (found.site for found in facts.cached(collected).values())
-
-
-@check(codes=(_CODE,), triggers=Triggers(sites=_collected), judge=judged_by(ResultsAnalysis))
+@check(codes=(_CODE,), triggers=Triggers(sites=sites_of(collected)), judge=judged_by(ResultsAnalysis))
 def from_queue(visit: Visit) -> Iterator[Finding]:
     """Results that several workers put into one queue, collected as they come and then used by their place."""
     found = visit.facts.cached(collected).get(visit.call)
     if found is not None:
-        values = {"call": shortened(ast.unparse(visit.call.func)), **sink_values(visit, found.flow)}
-        line = None if found.loop is None else found.loop.lineno
-        places, exits = sink_places(found.flow), in_files(found.flow)
-        yield Finding(_CODE, visit.node, values, "queue", related=places, exits=exits, line=line)
+        yield from _told(visit, found.flow, "queue", None if found.loop is None else found.loop.lineno)

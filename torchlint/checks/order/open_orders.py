@@ -21,7 +21,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.order.harmless import MustAnalysis, open_uses
 from torchlint.facts.order.salted import hashed_by, is_salted_hash, sets_that_may_hold_text
-from torchlint.facts.scopes import CallSite, Site
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_method_call
 from torchlint.project.index import Project
 
@@ -29,8 +29,6 @@ _POOLS = frozenset(
     {"concurrent.futures.ThreadPoolExecutor", "multiprocessing.pool.ThreadPool", "multiprocessing.dummy.Pool"}
 )
 """Threads that share everything, generators among it."""
-
-
 _SHARED = frozenset(
     f"{package}.{name}"
     for package in ("multiprocessing", "torch.multiprocessing")
@@ -72,11 +70,7 @@ def _may_be_path(visit: Visit) -> bool:
     return is_method and visit.kind(function.value) is Kind.UNKNOWN  # type: ignore[attr-defined]
 
 
-def _sets(facts: FileFacts) -> list[Site]:
-    return list(sets_that_may_hold_text(facts))
-
-
-@check(codes=("TL402",), triggers=Triggers(sites=_sets), judge=_judge, is_open=True)
+@check(codes=("TL402",), triggers=Triggers(sites=sets_that_may_hold_text), judge=_judge, is_open=True)
 def sets(visit: Visit) -> Iterator[Finding]:
     """Sets that may hold text, with a use that is not known to ignore their order."""
     if isinstance(visit.node, ast.expr):
@@ -92,17 +86,18 @@ def hashes(visit: Visit) -> Iterator[Finding]:
         yield Finding("TL403", visit.node)
 
 
-def _started(facts: FileFacts) -> list[CallSite]:
-    return [start.site for start in worker_starts(facts)]
-
-
 @check(codes=("TL404",), triggers=Triggers(calls=_SHARED), judge=_judge, is_open=True)
 def shared(visit: Visit) -> Iterator[Finding]:
     """Memory that processes share: a counter from which loader workers take the next number."""
     yield Finding("TL404", visit.node, message="open_shared")
 
 
-@check(codes=("TL404",), triggers=Triggers(calls=_POOLS, sites=_started), judge=_judge, is_open=True)
+@check(
+    codes=("TL404",),
+    triggers=Triggers(calls=_POOLS, sites=lambda facts: [start.site for start in worker_starts(facts)]),
+    judge=_judge,
+    is_open=True,
+)
 def workers(visit: Visit) -> Iterator[Finding]:
     """Workers that are started one by one, and pools of threads: what they share has the order of who gets to it."""
     yield Finding("TL404", visit.node, message="open_started")

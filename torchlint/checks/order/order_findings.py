@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.registration import Judge
+from torchlint.checks.framework.registration import Finding, Judge
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Confidence
 from torchlint.facts.entries import is_named_for_show, is_test
@@ -24,21 +23,32 @@ _OF_DATA = frozenset({DRAW, SPLIT, LISTS, DATA})
 """What a script without torch decides of the data that others train on."""
 
 
-def sink_values(visit: Visit, flow: Flow) -> dict[str, str]:
+def finding_of(
+    code: str,
+    visit: Visit,
+    flow: Flow,
+    values: Mapping[str, str],
+    message: str = "default",
+    *,
+    exits: Sequence[Exit] | None = None,
+    line: int | None = None,
+) -> Iterator[Finding]:
+    """What is said of an order that decides something here, or is kept for others; with how it gets there."""
+    exits = tuple(flow.exits if exits is None else exits)
+    if flow.sink is None and not exits:
+        return
+    places = () if flow.sink is None else (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}"))
+    values = {**values, **_sink_values(visit, flow)}
+    yield Finding(code, visit.node, values, message, related=places, exits=exits, line=line)
+
+
+def _sink_values(visit: Visit, flow: Flow) -> dict[str, str]:
     """What the order decides, nothing while it is not known; the function that has it, and the class that uses it."""
     facts, use, user = visit.facts, "", None
     if flow.sink is not None:
         use, user = flow.sink.what, facts.class_of(facts.index.scope_of(flow.sink.node))
-    symbol, name = (
-        facts.symbol_at(visit.scope, visit.statement),
-        "" if user is None else facts.symbols.scopes[user].name,
-    )
-    return {"use": use, "symbol": symbol, "user": name}
-
-
-def sink_places(flow: Flow) -> tuple[tuple[ast.AST, str], ...]:
-    """The way to where the order decides something."""
-    return () if flow.sink is None else (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}"))
+    name = "" if user is None else facts.symbols.scopes[user].name
+    return {"use": use, "symbol": facts.symbol_at(visit.scope, visit.statement), "user": name}
 
 
 def in_files(flow: Flow) -> tuple[Exit, ...]:
@@ -46,7 +56,7 @@ def in_files(flow: Flow) -> tuple[Exit, ...]:
     return tuple(exit_ for exit_ in flow.exits if isinstance(exit_.port, Written))
 
 
-def matters(draft: Draft, project: Project) -> bool:
+def _matters(draft: Draft, project: Project) -> bool:
     """Whether torch is at work where the order decides something, or on the data of which it decides; not in tests."""
     if draft.values["use"] == DATA and not _is_run(draft, project):
         return False
@@ -71,7 +81,7 @@ def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
         if not draft.values["use"] or is_unused:
             found = _decided_elsewhere(draft, project, analysis)
         else:
-            found = draft if matters(draft, project) else None
+            found = draft if _matters(draft, project) else None
         if found is None or not _is_for_show(found, project):
             return found
         return replace(found, confidence=Confidence.LOW)
@@ -91,4 +101,4 @@ def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileF
         return None
     related = (*draft.related, *sink.told(f"here it decides {sink.what}"))
     found = replace(draft, values={**draft.values, "use": sink.what}, related=related)
-    return found if matters(found, project) or project.uses_torch(sink.path) else None
+    return found if _matters(found, project) or project.uses_torch(sink.path) else None

@@ -5,25 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.order.order_findings import judged_by, sink_places, sink_values
-from torchlint.facts.file import FileFacts
+from torchlint.checks.order.order_findings import finding_of, judged_by
 from torchlint.facts.order.analysis import OrderAnalysis
 from torchlint.facts.order.salted import set_orders
-from torchlint.facts.scopes import Site
 
 _CODE = "TL402"
 
 
-def _sites(facts: FileFacts) -> list[Site]:
-    return [order.site for order in facts.cached(set_orders).values()]
-
-
-@check(codes=(_CODE,), triggers=Triggers(sites=_sites), judge=judged_by(OrderAnalysis))
+@check(codes=(_CODE,), triggers=Triggers(sites=sites_of(set_orders)), judge=judged_by(OrderAnalysis))
 def find(visit: Visit) -> Iterator[Finding]:
     """A set of text (or of objects) whose order reaches ids, an index, a split, a draw or a dataset."""
     flow = visit.facts.cached(set_orders)[visit.node].flow
-    values = {"what": f"`{shortened(ast.unparse(visit.node))}`", **sink_values(visit, flow)}
-    yield Finding(_CODE, visit.node, values, related=sink_places(flow), exits=tuple(flow.exits))
+    yield from finding_of(_CODE, visit, flow, {"what": f"`{shortened(ast.unparse(visit.node))}`"})

@@ -9,7 +9,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.order.order_findings import judged_by, sink_places, sink_values
+from torchlint.checks.order.order_findings import finding_of, judged_by
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.order.analysis import OrderAnalysis, started
 
@@ -24,13 +24,10 @@ _VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
 def find(visit: Visit) -> Iterator[Finding]:
     """A directory listing whose order reaches ids, an index, a split, a draw or a dataset."""
     function = listing(visit)
-    if function is None:
-        return
-    flow = follow(OrderAnalysis(visit.facts), started(visit.facts, visit.call))
-    if flow.sink is not None or flow.exits:
-        values = {"call": spelling_of(visit), **sink_values(visit, flow)}
-        variant, places = _VARIANTS.get(function, "default"), sink_places(flow)
-        yield Finding(_CODE, visit.node, values, variant, related=places, exits=tuple(flow.exits))
+    if function is not None:
+        flow = follow(OrderAnalysis(visit.facts), started(visit.facts, visit.call))
+        variant = _VARIANTS.get(function, "default")
+        yield from finding_of(_CODE, visit, flow, {"call": spelling_of(visit)}, variant)
 
 
 def listing(visit: Visit) -> str | None:

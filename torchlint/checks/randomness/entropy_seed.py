@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import ast
+import enum
+import re
 from collections.abc import Iterator, Sequence
 
+import msgspec
 from msgspec.structs import asdict, replace
 
+from torchlint.catalogue import Catalogue
 from torchlint.catalogue.load import load_generators
+from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.randomness.entropy import Entropy, Number, Seeds, is_asked_for
+from torchlint.facts.calls import callers
+from torchlint.facts.control.conditions import tests_around
+from torchlint.facts.definitions import definitions_of, is_none
+from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter
 from torchlint.facts.entries import is_test
+from torchlint.facts.file import FileFacts
 from torchlint.facts.options.demands import Demand, default_of
-from torchlint.facts.origins import Origin
+from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.randomness.seeding import SeedCall
+from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import is_literal_none
 from torchlint.project.index import Project
 from torchlint.project.options import option_for_seed, unmet
@@ -29,6 +39,108 @@ _OPEN = "open"
 """No finding yet: whether anybody gives a parameter, the project knows."""
 _UNSET = frozenset({"numpy.random.seed", "random.seed"})
 """Setters that take entropy from the system when they get no seed, or None."""
+_HASH = "builtins.hash"
+_ARITHMETIC = frozenset({"int", "abs", "round", "min", "max"})
+_CHOICE = re.compile(r"seed|determin|random", re.IGNORECASE)
+_NAMED = re.compile(r"\w+ := ")
+
+
+class _Entropy(msgspec.Struct, frozen=True):
+    """What differs in every run; `generator` is the one that a seed is drawn from, as in the registry."""
+
+    source: str
+    generator: str = ""
+    path: str = ""
+    symbol: str = ""
+    line: int = 0
+
+
+class _Number(enum.Enum):
+    """A seed that repeats."""
+
+    FIXED = "fixed"
+
+
+_Found = _Entropy | _Number | Origin | None
+"""None stands for a choice, and for what is not seen."""
+
+
+def _is_asked_for(facts: FileFacts, node: ast.stmt | ast.expr) -> bool:
+    """Whether code runs under a test of the seed: `if args.seed is None:`."""
+    return any(_CHOICE.search(_NAMED.sub("", ast.unparse(test))) for test in tests_around(facts, node))
+
+
+class _Seeds(msgspec.Struct, frozen=True):
+    """Asks where a seed comes from, through arithmetic, `int()` and what keeps it."""
+
+    catalogue: Catalogue
+    depth: int = 6
+
+    def of(self, facts: FileFacts, seed: ast.expr, scope: int) -> list[_Found]:
+        """What a seed may be, each once."""
+        ends = definitions_of(facts, seed, scope, EVERYWHERE) if self.depth else (None,)
+        found = dict.fromkeys(one for end in ends for one in self.of_end(facts, end))
+        if any(isinstance(end, Parameter) for end in ends):  # callers that give a number choose for themselves
+            return [None if one is _Number.FIXED else one for one in found]
+        return list(found)
+
+    def of_end(self, facts: FileFacts, end: End) -> Iterator[_Found]:
+        """The same of an end of a definition."""
+        origin = beyond(facts, end)
+        if origin is not None:
+            yield origin
+        elif isinstance(end, Definition) and not end.parts:
+            yield from () if is_none(end) else self._of_node(facts, end.node, end.scope)
+        elif isinstance(end, Definition) and isinstance(end.node, ast.Call):  # `uuid.uuid4().int`
+            yield self._drawn(facts, end.node, end.scope)
+        elif not isinstance(end, Parameter) or not callers(facts, end.function):
+            yield None
+
+    def _of_node(self, facts: FileFacts, node: ast.expr, scope: int) -> list[_Found]:
+        if isinstance(node, ast.Constant):
+            return [_Number.FIXED]
+        for inner in _calls_in(node):
+            found = self._drawn(facts, inner, scope)
+            if found is not None:
+                return [None if _is_asked_for(facts, inner) else found]
+        of_operands = [_Seeds(self.catalogue, self.depth - 1).of(facts, one, scope) for one in _operands(node)]
+        return max(of_operands, key=_weight, default=[None])
+
+    def _drawn(self, facts: FileFacts, call: ast.Call, scope: int) -> _Entropy | None:
+        name = facts.names(call.func, scope).only
+        if name in load_generators().entropy:
+            return _Entropy(f"{name}()")
+        if name == _HASH and call.args and kind_of(facts, call.args[0], scope) is Kind.TEXT:
+            return _Entropy(f"hash({ast.unparse(call.args[0])})")
+        entries = (entry for entry in self.catalogue.randomness.draw if not entry.makes and name in entry.calls)
+        generator = next((entry.generator for entry in entries), None)
+        symbol = facts.symbol_at(scope, facts.index.statement_of(call))
+        return None if generator is None else _Entropy(f"{name}()", generator, facts.path, symbol, call.lineno)
+
+
+def _weight(found: list[_Found]) -> int:
+    """Which operand decides of a result: one that is entropy, else one that may be."""
+    if None not in found:
+        return 3 if any(isinstance(one, _Entropy) for one in found) else 2 if found != [_Number.FIXED] else 0
+    return 1
+
+
+def _calls_in(seed: ast.expr) -> Iterator[ast.Call]:
+    """Calls that decide the seed; those in a choice are asked for by themselves."""
+    if isinstance(seed, ast.BoolOp | ast.IfExp | ast.Lambda):
+        return
+    if isinstance(seed, ast.Call):
+        yield seed
+    for child in ast.iter_child_nodes(seed):
+        if isinstance(child, ast.expr):
+            yield from _calls_in(child)
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    is_arithmetic = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ARITHMETIC
+    return node.args if is_arithmetic else []  # type: ignore[attr-defined]
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -41,8 +153,8 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     if draft.origins:
         found = []
-        for one in origins_answered(project, draft.origins, Seeds(project.catalogue).of_end):
-            if not isinstance(one, Entropy):
+        for one in origins_answered(project, draft.origins, _Seeds(project.catalogue).of_end):
+            if not isinstance(one, _Entropy):
                 return None
             found.append(one)
         if not found:  # a circle: where the value enters it, nobody shows
@@ -88,7 +200,7 @@ def _is_later(seed: SeedCall, draft: Draft) -> bool:
 def find(visit: Visit) -> Iterator[Finding]:
     """A seeding call whose seed comes from the clock, the process, the system's entropy or a salted hash."""
     setter, call = visit.callee(), visit.call
-    if setter not in _SETTERS or is_asked_for(visit.facts, visit.statement):
+    if setter not in _SETTERS or _is_asked_for(visit.facts, visit.statement):
         return
     if setter in load_generators().without_argument:
         # `seed = torch.seed()` keeps the seed it drew, so that a run can be told to repeat it.
@@ -104,13 +216,13 @@ def _seeded(visit: Visit, setter: str, call: ast.Call) -> Iterator[Finding]:
         if setter in _UNSET and (seed is not None or not call.keywords):
             yield Finding(_CODE, visit.node, {"setter": setter}, "unset")
         return
-    found = Seeds(visit.catalogue).of(visit.facts, seed, visit.scope)
+    found = _Seeds(visit.catalogue).of(visit.facts, seed, visit.scope)
     origins = tuple(one for one in found if isinstance(one, Origin))
-    sources = [one for one in found if isinstance(one, Entropy)]
-    told = bool(origins or sources) and None not in found and not (origins and Number.FIXED in found)
+    sources = [one for one in found if isinstance(one, _Entropy)]
+    told = bool(origins or sources) and None not in found and not (origins and _Number.FIXED in found)
     unset = _unset_parameter(visit, seed) if setter in _UNSET and not sources else {}
     if told or unset:
-        message, values = _told(sources, is_choice=Number.FIXED in found) if told else (_OPEN, {})
+        message, values = _told(sources, is_choice=_Number.FIXED in found) if told else (_OPEN, {})
         values = {"setter": setter, **values, **unset}
         yield Finding(_CODE, visit.node, values, message, origins=origins if told else ())
 
@@ -123,7 +235,7 @@ def _unset_parameter(visit: Visit, seed: ast.expr) -> dict[str, str]:
     return {"parameter": parameter, "symbol": visit.facts.symbols.scopes[function].qualname}
 
 
-def _told(sources: Sequence[Entropy], *, is_choice: bool) -> tuple[str, dict[str, str]]:
+def _told(sources: Sequence[_Entropy], *, is_choice: bool) -> tuple[str, dict[str, str]]:
     """The message about the first source, and the words that fill it."""
     if not sources:
         return "default", {}
@@ -135,8 +247,8 @@ def _judge_open(draft: Draft, project: Project) -> Draft | None:
     """Some caller gives entropy: others may give a number, and the code does not tell who calls."""
     if is_test(draft.path):
         return None
-    answers = origins_answered(project, draft.origins, Seeds(project.catalogue).of_end)
-    source = next((one for one in answers if isinstance(one, Entropy)), None)
+    answers = origins_answered(project, draft.origins, _Seeds(project.catalogue).of_end)
+    source = next((one for one in answers if isinstance(one, _Entropy)), None)
     return None if source is None else replace(draft, values={**draft.values, "source": source.source})
 
 
@@ -144,7 +256,7 @@ def _judge_open(draft: Draft, project: Project) -> Draft | None:
 def left_open(visit: Visit) -> Iterator[Finding]:
     """A seed that others give: `def seed_all(seed): torch.manual_seed(seed)`."""
     seed = _seed_given(visit.call)
-    found = () if seed is None else Seeds(visit.catalogue).of(visit.facts, seed, visit.scope)
+    found = () if seed is None else _Seeds(visit.catalogue).of(visit.facts, seed, visit.scope)
     origins = tuple(one for one in found if isinstance(one, Origin))
     if origins:
         yield Finding(_CODE, visit.node, {"setter": visit.callee() or ""}, origins=origins)

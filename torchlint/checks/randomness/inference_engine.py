@@ -9,7 +9,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, ProgramFinding, Triggers, check, program_check
 from torchlint.checks.framework.unseeded_programs import is_demonstration
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.randomness.library_releases import certainty, is_settled
+from torchlint.checks.randomness.library_facts import certainty, is_settled
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.entries import is_test
 from torchlint.project.index import Project

@@ -7,6 +7,8 @@ import functools
 import re
 from collections.abc import Collection, Iterator
 
+from msgspec.structs import replace
+
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.libraries import Fact, Library, Use
 from torchlint.checks.framework.conditions import Answer, holds
@@ -14,15 +16,13 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.randomness import seeding
-from torchlint.checks.randomness.given_seeds import is_given
-from torchlint.checks.randomness.library_releases import by_release, is_settled
+from torchlint.checks.randomness import given_seeds
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.constants import holds_call
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, Sink, follow
-from torchlint.facts.flow.values import Value
+from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.full_names import Callee
 from torchlint.facts.functions import decorators_of
 from torchlint.facts.memoizing import memoized
@@ -32,6 +32,14 @@ from torchlint.project.index import Project
 
 def _codes(catalogue: Catalogue) -> frozenset[str]:
     return frozenset(fact.rule for library in catalogue.libraries for fact in library.fact if fact.use)
+
+
+class _Settling(given_seeds.Seeding):
+    """Where a result is seeded; what else is kept in its place has the same fact."""
+
+    def beyond(self, move: Move) -> Iterator[Move | Sink]:
+        del move
+        yield from ()
 
 
 def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
@@ -50,11 +58,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     if is_settled(project, fact):
         return None
-    if draft.exits and project.flows.sink_of(draft.exits, seeding.Seeding) is not None:
+    if draft.exits and project.flows.sink_of(draft.exits, _Settling) is not None:
         return None
     if not draft.values["use"] and project.flows.sink_of(draft.exits, _use_of(fact)) is None:
         return None
-    return by_release(draft, project, library, fact)
+    return _by_release(draft, project, library, fact)
 
 
 @check(codes=_codes, triggers=_triggers, judge=_judge)
@@ -65,7 +73,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         if fact.rule in visit.selected and fact.id not in found and (answer := _answer(visit, library, use)):
             found[fact.id] = fact, answer
     for fact, answer in found.values():
-        used, settled = _used(visit, fact), follow(seeding.Seeding(visit.facts), Value(visit.call))
+        used, settled = _used(visit, fact), follow(_Settling(visit.facts), Value(visit.call))
         if settled.sink is not None or not (used.sink is not None or used.exits):
             continue
         where = "" if used.sink is None else used.sink.what
@@ -86,7 +94,7 @@ def _named(visit: Visit) -> Iterator[tuple[Library, Fact, Use]]:
 def _answer(visit: Visit, library: Library, use: Use) -> Answer:
     if use.method and not _is_its_file(visit, library, use):
         return Answer.NO
-    if seeding.is_fallback(visit) or any(_may_be_given(visit, one.argument, one.position) for one in use.left_out):
+    if given_seeds.is_fallback(visit) or any(_may_be_given(visit, one.argument, one.position) for one in use.left_out):
         return Answer.NO
     if use.holding and not holds_call(visit.facts, visit.call, visit.scope, re.compile(use.holding)):
         return Answer.NO
@@ -125,7 +133,7 @@ def _is_decorated(facts: FileFacts, scope: int, decorators: Collection[str]) -> 
 
 
 def _may_be_given(visit: Visit, argument: str, position: int | None) -> bool:
-    return may_be_hidden(visit.call, position) or is_given(visit, argument, position)
+    return may_be_hidden(visit.call, position) or given_seeds.is_given(visit, argument, position)
 
 
 def _used(visit: Visit, fact: Fact) -> Flow:
@@ -135,5 +143,28 @@ def _used(visit: Visit, fact: Fact) -> Flow:
     return follow(_use_of(fact)(visit.facts), Value(visit.call))
 
 
-def _use_of(fact: Fact) -> functools.partial[seeding.Use]:
-    return functools.partial(seeding.Use, methods=fact.used_by or ())
+def _use_of(fact: Fact) -> functools.partial[given_seeds.Use]:
+    return functools.partial(given_seeds.Use, methods=fact.used_by or ())
+
+
+def certainty(project: Project, path: str, library: Library, fact: Fact) -> Confidence | None:
+    """None where only releases are admitted that do not vary, low where others are admitted as well."""
+    admitted, affected = project.releases_of(library, path), library.affected(fact)
+    if not admitted & affected:
+        return None
+    return Confidence.HIGH if admitted <= affected else Confidence.LOW
+
+
+def _by_release(draft: Draft, project: Project, library: Library, fact: Fact) -> Draft | None:
+    """Silent where only releases are admitted that do not vary, a guess where others are admitted as well."""
+    found = certainty(project, draft.path, library, fact)
+    if found is None:
+        return None
+    return replace(draft, confidence=found) if found is Confidence.LOW else draft
+
+
+def is_settled(project: Project, fact: Fact) -> bool:
+    """Whether the project sets, calls or names what ends a fact."""
+    is_set = any(project.sets_variable(name, values) for name, values in fact.unless_set.items())
+    is_called = bool(fact.unless_called) and project.texts.call(fact.unless_called)
+    return is_set or is_called or any(project.texts.say(word, project.summaries) for word in fact.unless_named)

@@ -2,19 +2,67 @@
 
 from __future__ import annotations
 
+import ast
+import itertools
+import re
 from collections.abc import Iterator
 
+import msgspec
+
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.randomness.reseeding import reseeds
+from torchlint.checks.randomness.remarks import remarks_in
+from torchlint.facts.classes import forward_of
+from torchlint.facts.control.blocks import Loop, enclosing, loops_around
+from torchlint.facts.control.conditions import tests_around
+from torchlint.facts.data_loading.worker_seeding import worker_seeds
+from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
-from torchlint.facts.scopes import CallSite
+from torchlint.facts.randomness.seeding import is_fixed, library_of, seed_of, seeds_of
+from torchlint.facts.scopes import CallSite, Scope, ScopeKind
+from torchlint.facts.training.steps import is_optimizer_class
+from torchlint.facts.tree import last_word
 from torchlint.project.index import Project
 
 _CODE = "TL311"
 _VARIANTS = {"forward": "forward", "__getitem__": "item", "loop": "default"}
+_ROUNDS = re.compile(r"epoch|(?:^|_)(?:iters?|iterations?|steps?|batch|batches|minibatch)(?:_|$)|loader")
+"""Words of a loop over rounds of one training."""
+_RUNS = re.compile(
+    r"fold|split|trial|seed|(?:^|_)runs?(?:_|$)|repeat|repet|(?:^|_)reps?(?:_|$)|exp(?:s|eriment|_|$)|conf(?:ig|s)|cfg|model|net|"
+    r"task|method|variant|param|size|length|benchmark|backend|setting|candidate|agent|client|device|dtype|layer|test|case|mode|impl"
+)
+"""Words of a loop over separate runs, each of which is seeded on purpose."""
+_TRAINS = re.compile(r"^train(?!er|able|ing_args)|^fit$|^optimi[sz]e$|train_(?:one|epoch|step|batch|model)|_train$")
+_STATE = re.compile(
+    r"rng_state|fork_rng|getstate|setstate|get_state|set_state|isolate_rng|temp_seed|numpy_seed|freeze_rng"
+)
+_ON_PURPOSE = re.compile(r"determin|reproduc|repeatab|consisten|identical|(?:the )?same|fix(?:ed)? ")
+_HELD = re.compile(r"\b(?:same|fixed|fix|hold|held|identical|constant|frozen|freeze)\b")
+"""Words beside a seed in a loop by which the rounds shall draw alike."""
+_PURPOSE_NAME = re.compile(
+    r"val|test|eval|determin|fixed|static|dummy|fake|toy|synthetic|mock|debug|demo|reversib|rev_"
+)
+
+
+def _reseeds(facts: FileFacts) -> dict[ast.Call, _Reseed]:
+    """The first call that seeds alike in each round, for each method and loop that has one."""
+    found: dict[ast.Call, _Reseed] = {}
+    if "seed" not in facts.source.text or is_test(facts.path) or "bench" in facts.path:
+        return found
+    seen: set[ast.AST] = set()
+    elsewhere = facts.cached(worker_seeds)
+    for site in facts.symbols.calls:
+        # `generator = torch.manual_seed(0)` wants the generator that it gives.
+        if site.node in elsewhere or not site.is_alone or library_of(facts, site) is None:
+            continue
+        reseed = _in_method(facts, site) or _in_training_loop(facts, site)
+        if reseed is not None and reseed.again not in seen:
+            seen.add(reseed.again)
+            found[site.node] = reseed
+    return found
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -22,16 +70,145 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return draft if project.uses_torch(draft.path) else None
 
 
-def _reseeding(facts: FileFacts) -> Iterator[CallSite]:
-    return (reseed.site for reseed in facts.cached(reseeds).values())
-
-
-@check(codes=(_CODE,), triggers=Triggers(sites=_reseeding), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(sites=sites_of(_reseeds)), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """A seeding call with the same seed in each round of a training, each batch or each item."""
-    reseed = visit.facts.cached(reseeds).get(visit.call)
+    reseed = visit.facts.cached(_reseeds).get(visit.call)
     if reseed is not None:
         values = {"spelling": spelling_of(visit)}
         yield Finding(
             _CODE, visit.node, values, _VARIANTS[reseed.where], related=((reseed.again, "it runs each time"),)
         )
+
+
+class _Reseed(msgspec.Struct, frozen=True):
+    """A seeding call and what runs it again: `forward`, `__getitem__` or a loop."""
+
+    site: CallSite
+    where: str
+    again: ast.AST
+
+
+# -- forward and __getitem__ --------------------------------------------------------------------------------------
+
+
+def _in_method(facts: FileFacts, site: CallSite) -> _Reseed | None:
+    """A constant seed in what computes each batch, or each item of a dataset, with nothing that says why."""
+    method = forward_of(facts, site.scope) or _item_getter(facts, site.scope)
+    known = [facts.value(seed, site.scope) for seed in seeds_of(site.node)]
+    if method is None or not known or not all(values.is_known and None not in values.constants for values in known):
+        return None
+    if any(True for _ in tests_around(facts, site.statement)) or _is_seeded_anew(facts, site, method.node):
+        return None
+    assert method.parent is not None
+    owner = facts.symbols.scopes[method.parent]
+    names = f"{owner.name} {facts.path.rpartition('/')[2]}".lower()
+    if _PURPOSE_NAME.search(names) or _ON_PURPOSE.search(remarks_in(facts, method.node)):
+        return None
+    return None if _keeps_state(method.node) else _Reseed(site, method.name, method.node)
+
+
+def _item_getter(facts: FileFacts, scope: int) -> Scope | None:
+    index = facts.function_of(scope)
+    function = None if index is None else facts.symbols.scopes[index]
+    if function is None or function.name != "__getitem__" or function.parent is None:
+        return None
+    return function if facts.symbols.scopes[function.parent].kind is ScopeKind.CLASS else None
+
+
+# -- training loops -----------------------------------------------------------------------------------------------
+
+
+def _in_training_loop(facts: FileFacts, site: CallSite) -> _Reseed | None:
+    """A seed that holds still in a loop over the rounds of one training."""
+    loop = next(loops_around(facts, site.statement), None)
+    seeds = seeds_of(site.node)
+    if loop is None or not seeds or not _is_over_rounds(loop) or not _trains(facts, loop):
+        return None
+    bound = _bound_in(loop)
+    if not all(is_fixed(facts, seed, site.scope, lambda name: name.id not in bound) for seed in seeds):
+        return None
+    attributes = (node for seed in seeds for node in ast.walk(seed) if isinstance(node, ast.Attribute))
+    if any(ast.unparse(node) in bound for node in attributes):
+        return None
+    if _HELD.search(remarks_in(facts, site.statement)):
+        return None
+    if _is_chosen(facts, site.statement, loop) or _keeps_state(loop) or _is_seeded_anew(facts, site, loop):
+        return None
+    return _Reseed(site, "loop", loop)
+
+
+def _is_over_rounds(loop: Loop) -> bool:
+    """Whether the words of a loop's header speak of epochs, steps or batches, and not of runs."""
+    header = [loop.test] if isinstance(loop, ast.While) else [loop.target, loop.iter]
+    if isinstance(header[-1], ast.List | ast.Tuple):
+        return False
+    words = [word.lower() for expression in header for word in _last_words(expression)]
+    return any(map(_ROUNDS.search, words)) and not any(map(_RUNS.search, words))
+
+
+def _last_words(expression: ast.AST) -> Iterator[str]:
+    """Names, and of `config.train.epochs` the `epochs`."""
+    if isinstance(expression, ast.Attribute):
+        yield expression.attr
+        return
+    if isinstance(expression, ast.Name):
+        yield expression.id
+    for child in ast.iter_child_nodes(expression):
+        yield from _last_words(child)
+
+
+def _trains(facts: FileFacts, loop: ast.stmt) -> bool:
+    """Whether a loop goes on with one training: it steps, or calls what trains, and builds no model of its own."""
+    is_training = False
+    for site in facts.symbols.calls:
+        if loop not in (site.statement, *enclosing(facts, site.statement)):
+            continue
+        function = site.node.func
+        last = last_word(function)
+        if is_optimizer_class(facts.names(function, site.scope).only or ""):
+            return False
+        is_training = is_training or last == "backward" or _TRAINS.search(last.lower()) is not None
+    return is_training
+
+
+def _bound_in(loop: ast.stmt) -> set[str]:
+    """Names and attributes that a loop gives a value, as they are written."""
+    return {
+        ast.unparse(node)
+        for node in ast.walk(loop)
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def _is_chosen(facts: FileFacts, statement: ast.stmt, loop: ast.stmt) -> bool:
+    """Under a test inside the loop."""
+    inside = itertools.takewhile(lambda outer: outer is not loop, enclosing(facts, statement))
+    return any(isinstance(outer, ast.If | ast.While | ast.Try) for outer in inside)
+
+
+# -- both ---------------------------------------------------------------------------------------------------------
+
+
+def _keeps_state(node: ast.AST) -> bool:
+    """Whether code puts an earlier state back, or works on a fork of it."""
+    return any(
+        _STATE.search(inner.attr if isinstance(inner, ast.Attribute) else inner.id)
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Attribute | ast.Name)
+    )
+
+
+def _is_seeded_anew(facts: FileFacts, site: CallSite, node: ast.AST) -> bool:
+    """Whether the same code seeds the library again, from something else."""
+    first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", None) or 1
+    seed = seed_of(site.node)
+    library = library_of(facts, site)
+    for other in facts.symbols.calls:
+        if other.node is site.node or not first <= other.node.lineno <= last:
+            continue
+        if library_of(facts, other) in (library, "all"):
+            again = seed_of(other.node)
+            if again is None or seed is None or ast.dump(again) != ast.dump(seed):
+                return True
+    return False

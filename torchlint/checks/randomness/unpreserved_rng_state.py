@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.randomness.drawing import draw_of
+from torchlint.facts.calls import called_functions
+from torchlint.facts.classes import is_module_class, method_of
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import Definition
+from torchlint.facts.functions import own_scope
+from torchlint.facts.scopes import CallSite
+from torchlint.facts.tensors.methods import function_named, method_named
+from torchlint.facts.training.training_mode import DROPOUT_FUNCTIONS, DROPOUTS
 from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
 
 _CODE = "TL310"
 _CHECKPOINTS = {
@@ -18,6 +29,7 @@ _CHECKPOINTS = {
     "torch.distributed.algorithms._checkpoint.checkpoint_wrapper.checkpoint_wrapper": "module",
 }
 """Functions that compute a part again in the backward pass, and the parameter that takes the part."""
+_DEPTH = 4
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_CHECKPOINTS)))
@@ -30,7 +42,57 @@ def find(visit: Visit) -> Iterator[Finding]:
     part = argument_of(visit.call, _CHECKPOINTS[name], 0)
     if not preserved.is_known or any(preserved.constants) or part is None:
         return
-    draw = draw_of(visit.facts, part, visit.scope)
+    draw = _draw_of(visit.facts, part, visit.scope)
     if draw is not None:
         values = {"spelling": shortened(ast.unparse(visit.call.func))}
         yield Finding(_CODE, visit.node, values, related=((draw, "here it draws"),))
+
+
+def _draw_of(facts: FileFacts, part: ast.expr, scope: int, depth: int = _DEPTH) -> ast.Call | None:
+    """A call by which a function, a layer or a module of this file draws, when what means it is called."""
+    if depth <= 0:
+        return None
+    layers = list(_layers(facts, part, scope))
+    inside = set(ast.walk(part)) if isinstance(part, ast.Lambda) else set()
+    run = [*called_functions(facts, ast.Call(func=part, args=[], keywords=[]), scope), *_forwards(facts, layers)]
+    calls = [site for site in facts.symbols.calls if site.node in inside] if inside else []
+    for site in (*calls, *(site for function in run for site in facts.calls_in(function))):
+        found = site.node if _draws_itself(facts, site) else _draw_of(facts, site.node.func, site.scope, depth - 1)
+        if found is not None:
+            return found
+    return next(
+        (made for name, made, where in layers if name in DROPOUTS and not _is_zero(facts, made, 0, where)), None
+    )
+
+
+def _layers(facts: FileFacts, part: ast.expr, scope: int) -> Iterator[tuple[str, ast.Call, int]]:
+    """What makes the layers that a name or an attribute holds, also in a container or a loop over one, by class."""
+    while isinstance(part, ast.Subscript):
+        part = part.value
+    for end in definitions_of(facts, part, scope):
+        for call in ast.walk(end.node) if isinstance(end, Definition) else ():
+            if isinstance(call, ast.Call) and isinstance(end, Definition):
+                yield facts.names(call.func, end.scope).only or "", call, end.scope
+
+
+def _forwards(facts: FileFacts, layers: Iterable[tuple[str, ast.Call, int]]) -> Iterator[int]:
+    owners = (own_scope(facts, name) for name, _, _ in layers)
+    forwards = (method_of(facts, owner, "forward") for owner in owners if is_module_class(facts, owner))
+    yield from (one for one in forwards if one is not None)
+
+
+def _draws_itself(facts: FileFacts, site: CallSite) -> bool:
+    call, name = site.node, facts.names(site.node.func, site.scope).only
+    if any(keyword.arg == "generator" for keyword in call.keywords):
+        return False
+    method = method_named(call.func.attr) if isinstance(call.func, ast.Attribute) else None
+    if function_named(name).draws or (method is not None and method.draws and method.writes):
+        return True
+    training = facts.value(argument_of(call, "training", 2), site.scope)
+    is_off = training.is_known and not any(training.constants)
+    return name in DROPOUT_FUNCTIONS and not is_off and not _is_zero(facts, call, 1, site.scope)
+
+
+def _is_zero(facts: FileFacts, call: ast.Call, position: int, scope: int) -> bool:
+    rate = facts.value(argument_of(call, "p", position), scope)
+    return rate.is_known and not any(rate.constants)

@@ -11,8 +11,16 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.randomness.given_seeds import Seed, is_given, may_be_unset, seed_of, seeds
-from torchlint.checks.randomness.seeding import Seeding, Use, is_fallback
+from torchlint.checks.randomness.given_seeds import (
+    Seed,
+    Seeding,
+    Use,
+    is_fallback,
+    is_given,
+    may_be_unset,
+    seed_of,
+    seeds,
+)
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.flow.values import Value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -14,7 +14,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.switches.cudnn_flags import BENCHMARK, DETERMINISTIC, contradicting
+from torchlint.checks.switches.cudnn_switches import BENCHMARK, contradicting
 from torchlint.diagnostics import Severity
 from torchlint.facts.calls import callers
 from torchlint.facts.constants import value_of
@@ -22,18 +22,14 @@ from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import EVERYWHERE, Parameter
 from torchlint.facts.entries import is_measuring, is_test
-from torchlint.facts.options.demands import demand_of
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tree import targets_of
 from torchlint.facts.values import Values, argument_of
 from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.options import keeps_from_running
-from torchlint.project.programs import Program
-from torchlint.project.switches import OnDemand, option_against, options_for, options_for_mode
 
 _CODE = "TL207"
-_ON_DEMAND = "on_demand"
 _SWITCH = BENCHMARK
 _NAMESPACE, _, _ATTRIBUTE = _SWITCH.rpartition(".")
 _TRAINERS = frozenset({"lightning.pytorch.Trainer"})
@@ -50,11 +46,8 @@ _CHOICES = ("determin", "reproduc", "seed", "benchmark", "debug")
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """A note in evaluation, demonstrations, speed tests and streams: no training drifts apart there."""
-    known = [values for origin in draft.origins for values in constants_of(origin, project)]
-    if known and all(_is_on(values) for values in known):
-        draft = replace(draft, message="default", severity=None)
-    if draft.message == _ON_DEMAND:
-        return _of_option(draft, project)
+    if draft.origins and not _is_on_elsewhere(draft.origins, project):
+        return None
     if _lacks_convolutions(draft.path, project):
         return None
     is_beside = is_test(draft.path) or is_measuring(draft.path)
@@ -91,32 +84,17 @@ def _is_kept_from_training(place: Symbol, project: Project) -> bool:
     judge=_judge,
 )
 def find(visit: Visit) -> Iterator[Finding]:
-    """The switch set to a literal True, unless an option about determinism chose it."""
+    """The switch set to True, here or by what another file says, unless an option about determinism chose it."""
     statement = visit.statement
-    if not _turns_on(visit):
-        if isinstance(visit.node, ast.Assign):
-            found = _by_option(visit)
-            is_option = found.origins or demand_of(visit.facts, visit.node.value, visit.scope) is not None
-            yield from [found] if is_option else []
-        return
+    is_on = _turns_on(visit)
     # Together with `deterministic` it is TL209.
-    is_said = "TL209" in visit.selected and contradicting(visit.facts, statement) is not None
-    if not is_said and _is_an_option(visit, statement):
-        yield _by_option(visit)
-    elif not is_said:
-        yield Finding(_CODE, visit.node, _values(visit), devices=("cuda",))
-
-
-def _values(visit: Visit) -> dict[str, str]:
-    symbol = visit.facts.symbol_at(visit.scope, visit.statement)
-    return {"spelling": spelling_of(visit, argument=_ATTRIBUTE), "symbol": symbol, "option": ""}
-
-
-def _by_option(visit: Visit) -> Finding:
-    """What may be on unless its user gives an option: the project knows the default, or what a configuration says."""
-    origins = _origins(visit) if isinstance(visit.node, ast.Assign) else ()
-    values = _values(visit)
-    return Finding(_CODE, visit.node, values, _ON_DEMAND, severity=Severity.INFO, devices=("cuda",), origins=origins)
+    is_said = is_on and "TL209" in visit.selected and contradicting(visit.facts, statement) is not None
+    is_seen = is_on and not _is_an_option(visit, statement)
+    origins = _origins(visit) if isinstance(visit.node, ast.Assign) and not is_seen else ()
+    if not is_said and (is_seen or origins):
+        symbol = visit.facts.symbol_at(visit.scope, statement)
+        values = {"spelling": spelling_of(visit, argument=_ATTRIBUTE), "symbol": symbol}
+        yield Finding(_CODE, visit.node, values, devices=("cuda",), origins=origins)
 
 
 def _origins(visit: Visit) -> tuple[Origin, ...]:
@@ -128,23 +106,10 @@ def _origins(visit: Visit) -> tuple[Origin, ...]:
     return () if None in origins else origins  # type: ignore[return-value]
 
 
-def _of_option(draft: Draft, project: Project) -> Draft | None:
-    """Where a program trains with it on by default, and TL210 does not name the option already."""
-    start = draft.location
-    written = [one for one in project.summaries[draft.path].switches if one.name == _SWITCH]
-    write = next((one for one in written if (one.location.cell, one.location.line) == (start.cell, start.line)), None)
-    for program in () if write is None else project.programs.reaching(draft.path):
-        randomness = project.randomness_of(program)
-        is_known = randomness.training is not None and any("torch" in seed.generators for seed in randomness.seeds)
-        if is_known and not ("TL210" in project.settings.selected and _restricted_by(program, project)):
-            option = option_against(write, draft.path, program, project)  # type: ignore[arg-type]
-            if option:
-                return replace(draft, values={**draft.values, "option": f"`{option}`"})
-    return None
-
-
-def _restricted_by(program: Program, project: Project) -> list[OnDemand]:
-    return options_for_mode(program, project) or options_for(DETERMINISTIC, True, program, project)  # noqa: FBT003 - a switch's value
+def _is_on_elsewhere(origins: Sequence[Origin], project: Project) -> bool:
+    """Whether all that other files are seen to set is True."""
+    known = [values for origin in origins for values in constants_of(origin, project)]
+    return bool(known) and all(_is_on(values) for values in known)
 
 
 def _turns_on(visit: Visit) -> bool:

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.switches.cudnn_flags import BENCHMARK, DETERMINISTIC, contradicting
 from torchlint.diagnostics import Severity
-from torchlint.facts.control.blocks import block_of
-from torchlint.facts.control.order import between, position_of
+from torchlint.facts.control.order import dominates
 from torchlint.facts.entries import is_demonstration, is_test
-from torchlint.facts.modes import Mode, mode_call
-from torchlint.facts.scopes import CallSite
+from torchlint.facts.modes import Mode
 from torchlint.project.index import Project
 
-_MODE = "torch.use_deterministic_algorithms"
-_SETTINGS = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.Pass)
-"""Statements that change settings and run nothing between two of them."""
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+BENCHMARK = "torch.backends.cudnn.benchmark"
+DETERMINISTIC = "torch.backends.cudnn.deterministic"
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -48,15 +49,11 @@ def _of_contradiction(draft: Draft, project: Project) -> Draft:
 
 @check(
     codes=("TL208", "TL209"),
-    triggers=Triggers(assigned=frozenset({BENCHMARK, DETERMINISTIC}), calls=frozenset({_MODE})),
+    triggers=Triggers(assigned=frozenset({BENCHMARK, DETERMINISTIC})),
     judge=_judge,
 )
 def find(visit: Visit) -> Iterator[Finding]:
-    """Flags that are on together, and the mode switched on and off with nothing between."""
-    if isinstance(visit.node, ast.Call):
-        if visit.callee() == _MODE:
-            yield from _of_mode(visit)
-        return
+    """Flags that are on together, and one that is all that asks for equal runs."""
     assignment = visit.assignment
     targets = assignment.targets if isinstance(assignment, ast.Assign) else []
     names = {visit.names(target).only for target in targets if isinstance(target, ast.Attribute)}
@@ -71,37 +68,46 @@ def find(visit: Visit) -> Iterator[Finding]:
         yield Finding("TL208", visit.node, {"spelling": spelling_of(visit)}, devices=("cuda",))
 
 
-def _of_mode(visit: Visit) -> Iterator[Finding]:
-    """The call that turns the mode off, where only settings stand between it and the call that turned it on."""
-    switches = {switch.call: switch for switch in visit.catalogue.programs.mode}
-    own = mode_call(visit.facts, visit.site, switches)
-    if own is None or own.mode is not Mode.OFF:
-        return
-    before = [site for site in visit.facts.symbols.calls if _is_mode_call_in_block(visit, site)]
-    earlier = [site for site in before if position_of(site.node) < position_of(visit.call)]
-    if not earlier or len(before) != len(earlier) + 1:
-        return
-    last = mode_call(visit.facts, earlier[-1], switches)
-    if last is not None and last.mode in (Mode.ON, Mode.WARN_ONLY) and _only_settings(visit, earlier[-1].statement):
-        related = ((earlier[-1].node, "turned on here"),)
-        values = {"spelling": spelling_of(visit), "symbol": visit.facts.symbol_of(visit.site)}
-        yield Finding("TL209", visit.node, values, "mode", related=related)
+class _FlagWrite(msgspec.Struct, frozen=True):
+    """One assignment to a flag; `value` is None when it is no literal."""
+
+    name: str
+    value: bool | None
+    statement: ast.stmt
+    function: int | None
 
 
-def _is_mode_call_in_block(visit: Visit, site: CallSite) -> bool:
-    block = block_of(visit.facts, visit.statement)
-    return site.statement in block and visit.facts.names(site.node.func, site.scope).only == _MODE
+def _flag_writes(facts: FileFacts) -> list[_FlagWrite]:
+    """All assignments to the two flags, in source order."""
+    return facts.cached(_writes)
 
 
-def _only_settings(visit: Visit, first: ast.stmt) -> bool:
-    passed = between(visit.facts, first, visit.statement) or ()
-    return all(_is_setting(statement) or _seeds(statement) for statement in passed)
+def _writes(facts: FileFacts) -> list[_FlagWrite]:
+    found = []
+    for assignment in facts.symbols.assignments:
+        target = assignment.target
+        if not isinstance(target, ast.Attribute) or target.attr not in ("benchmark", "deterministic"):
+            continue
+        name = facts.names(target, assignment.scope).only
+        if name in (BENCHMARK, DETERMINISTIC):
+            known = facts.value(assignment.value, assignment.scope).only(bool)
+            found.append(_FlagWrite(name, known, assignment.statement, facts.function_of(assignment.scope)))
+    return found
 
 
-def _is_setting(statement: ast.stmt) -> bool:
-    return isinstance(statement, _SETTINGS) and not any(isinstance(node, ast.Call) for node in ast.walk(statement))
+def contradicting(facts: FileFacts, statement: ast.stmt) -> _FlagWrite | None:
+    """For the statement that turns `benchmark` on: the write that has `deterministic` on at the same time.
 
-
-def _seeds(statement: ast.stmt) -> bool:
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and "seed" in ast.unparse(call.func)
+    Both stand in one function, one of them in a block that holds the other, and neither is written again there.
+    """
+    writes = _flag_writes(facts)
+    own = next((w for w in writes if w.statement is statement and w.name == BENCHMARK and w.value is True), None)
+    if own is None:
+        return None
+    here = [write for write in writes if write.function == own.function]
+    others = [write for write in here if write.name == DETERMINISTIC]
+    if len(others) != 1 or sum(write.name == BENCHMARK for write in here) != 1 or others[0].value is not True:
+        return None
+    other = others[0].statement
+    is_one_path = statement is other or dominates(facts, statement, other) or dominates(facts, other, statement)
+    return others[0] if is_one_path else None

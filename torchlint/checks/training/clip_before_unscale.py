@@ -4,13 +4,40 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.training.gradient_scaling import CLIPS, scaled_clips
 from torchlint.diagnostics import Confidence
+from torchlint.facts.control.conditions import conditions_on, mutually_exclusive
+from torchlint.facts.control.order import position_of, precedes
+from torchlint.facts.definitions import seen_values
+from torchlint.facts.full_names import dotted
+from torchlint.facts.scopes import CallSite
+from torchlint.facts.tree import is_method_call, is_own, last_word, words_in
+from torchlint.facts.values import all_given, argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
 
 _CODE = "TL603"
+CLIPS = frozenset(
+    f"torch.nn.utils.{home}{name}"
+    for home in ("", "clip_grad.")
+    for name in ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_")
+)
+_PRECISION = ("amp", "16", "scaler", "half", "mixed", "precision", "float32", "fp32", "apex")
+"""Words of a condition that may say whether gradients are scaled at all."""
+_ENDLESS = frozenset({"math.inf", "numpy.inf", "torch.inf", "builtins.float()"})
+SCALERS = frozenset(
+    {
+        *(f"torch{home}.GradScaler" for home in ("", ".amp", ".amp.grad_scaler", ".cpu.amp")),
+        *(f"torch.cuda.amp.{home}GradScaler" for home in ("", "grad_scaler.")),
+        "torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler",
+    }
+)
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=CLIPS))
@@ -32,3 +59,214 @@ def find(visit: Visit) -> Iterator[Finding]:
         confidence=Confidence.HIGH if found.is_known else None,
         related=related,
     )
+
+
+class _ScaledClip(msgspec.Struct, frozen=True):
+    """A clip of gradients that are still multiplied by the scale."""
+
+    clip: ast.Call
+    scaler: str
+    optimizer: str
+    backward: ast.Call
+    step: ast.Call
+    late: ast.Call | None
+    """`unscale_`, where it comes after the clip."""
+    is_known: bool
+    """Whether the file shows that the scaler is one."""
+
+
+def scaled_clips(facts: FileFacts) -> dict[int, _ScaledClip]:
+    """By the id of the clipping call."""
+    found = {}
+    functions: dict[int | None, _Function] = {}
+    for site in facts.symbols.calls:
+        if facts.names(site.node.func, site.scope).only in CLIPS:
+            own = facts.function_of(site.scope)
+            if own not in functions:
+                functions[own] = _Function.of(facts, own)
+            clip = functions[own].scaled_clip(site)
+            if clip is not None:
+                found[id(site.node)] = clip
+    return found
+
+
+class _Function(msgspec.Struct, frozen=True):
+    """The calls of one function, or of the module's own code, in source order."""
+
+    facts: FileFacts
+    calls: list[CallSite]
+    steps: list[CallSite]
+    """`scaler.step(optimizer)`, of what scales in this function."""
+
+    @classmethod
+    def of(cls, facts: FileFacts, own: int | None) -> _Function:
+        calls = facts.calls_in(own)
+        scaling = {_receiver(site.node, "scale") for site in calls} - {None}
+        steps = [site for site in calls if _is_scaled_step(site.node) and _receiver(site.node, "step") in scaling]
+        return cls(facts, calls, steps)
+
+    def scaled_clip(self, clip: CallSite) -> _ScaledClip | None:
+        if _has_no_limit(self.facts, clip) or _is_about_scale(clip.node):
+            return None
+        for step in self.steps:
+            if precedes(self.facts, clip.node, step.node):
+                found = self._between(clip, step)
+                if found is not None:
+                    return found
+        return None
+
+    def _between(self, clip: CallSite, step: CallSite) -> _ScaledClip | None:
+        """The clip that a step follows, when the same scaler has scaled the gradients before."""
+        assert isinstance(step.node.func, ast.Attribute)
+        receiver = step.node.func.value
+        scaler = ast.unparse(receiver)
+        backward = self._backward_before(clip, scaler)
+        if backward is None or mutually_exclusive(self.facts, backward.statement, step.statement):
+            return None
+        if _is_no_scaler(self.facts, receiver, step.scope) or self._may_be_unscaled(clip, backward, scaler):
+            return None
+        late = (site.node for site in self.calls if _calls(site.node, "unscale_", scaler))
+        return _ScaledClip(
+            clip.node,
+            scaler,
+            ast.unparse(step.node.args[0]),
+            backward.node,
+            step.node,
+            next((call for call in late if position_of(clip.node) < position_of(call) < position_of(step.node)), None),
+            _is_known_scaler(self.facts, receiver, step.scope),
+        )
+
+    def _backward_before(self, clip: CallSite, scaler: str) -> CallSite | None:
+        sites = [site for site in self.calls if precedes(self.facts, site.node, clip.node)]
+        return next((site for site in reversed(sites) if self._goes_backward(site, scaler, clip)), None)
+
+    def _goes_backward(self, site: CallSite, scaler: str, clip: CallSite) -> bool:
+        """`scaler.scale(loss).backward()`, `backward(scaler.scale(loss))`, or by a name in between."""
+        if not last_word(site.node.func).endswith("backward"):
+            return False
+        function = site.node.func
+        given = all_given(site.node)
+        losses = [function.value, *given] if isinstance(function, ast.Attribute) else given
+        names = {loss.id for loss in losses if isinstance(loss, ast.Name)}
+        return any(_calls(loss, "scale", scaler) for loss in losses) or any(
+            _calls(scaled.node, "scale", scaler)
+            and _is_bound_to(scaled, names)
+            and not mutually_exclusive(self.facts, scaled.statement, clip.statement)
+            for scaled in self.calls
+            if position_of(scaled.node) < position_of(site.node)
+        )
+
+    def _may_be_unscaled(self, clip: CallSite, backward: CallSite, scaler: str) -> bool:
+        """Whether something before the clip divides the gradients, or the clip is of gradients never multiplied."""
+        if self._depends_on_precision(clip, backward):
+            return True
+        for site in self.calls:
+            if not precedes(self.facts, site.node, clip.node):
+                continue
+            if _calls(site.node, "unscale_") and not self._is_used_up(site, backward):
+                return True
+            if position_of(site.node) > position_of(backward.node) and self._interferes(site, backward, scaler):
+                return True
+        return False
+
+    def _is_used_up(self, unscale: CallSite, backward: CallSite) -> bool:
+        """Whether the optimizer that was unscaled has stepped before the next backward pass."""
+        optimizer = [ast.unparse(argument) for argument in unscale.node.args]
+        return any(
+            position_of(unscale.node) < position_of(site.node) < position_of(backward.node)
+            and [ast.unparse(a) for a in site.node.args] == optimizer
+            for site in self.steps
+        )
+
+    def _interferes(self, site: CallSite, backward: CallSite, scaler: str) -> bool:
+        """Whether a call between the backward pass and the clip may unscale, or makes gradients of its own."""
+        called = last_word(site.node.func)
+        if "unscale" in called.lower() or "get_scale" in called or _calls(site.node, "step", scaler):
+            return True
+        if called.endswith("backward") and not mutually_exclusive(self.facts, site.statement, backward.statement):
+            return not self._goes_backward(site, scaler, site)
+        if any(ast.unparse(argument) == scaler for argument in site.node.args):
+            return True
+        return self._is_unseen_method(site) or called in self.facts.cached(_unscaling_functions)
+
+    def _is_unseen_method(self, site: CallSite) -> bool:
+        """A hook such as `self.before_clip()` that this class inherits, or that is kept in an attribute."""
+        function, owner = site.node.func, self.facts.class_of(site.scope)
+        return owner is not None and is_own(function) and function.attr not in self.facts.symbols.scopes[owner].bindings
+
+    def _depends_on_precision(self, clip: CallSite, backward: CallSite) -> bool:
+        """Whether the clip stands under a condition of its own that speaks of the precision."""
+        shared = conditions_on(self.facts, backward.statement)
+        return any(
+            any(word in test.lower() for word in _PRECISION)
+            for test, answer in conditions_on(self.facts, clip.statement).items()
+            if shared.get(test) != answer
+        )
+
+
+def _receiver(expression: ast.expr, method: str) -> str | None:
+    """The text of `scaler`, where an expression is `scaler.method(...)`."""
+    return ast.unparse(expression.func.value) if is_method_call(expression, method) else None
+
+
+def _calls(expression: ast.expr, method: str, receiver: str = "") -> bool:
+    """Whether an expression is `receiver.method(...)`; any receiver where none is named."""
+    found = _receiver(expression, method)
+    return found is not None and receiver in ("", found)
+
+
+def _is_scaled_step(call: ast.Call) -> bool:
+    return _calls(call, "step") and dotted(call.func) is not None and len(call.args) == 1 and not call.keywords
+
+
+def _is_bound_to(site: CallSite, names: set[str]) -> bool:
+    """`scaled = scaler.scale(loss)`."""
+    statement = site.statement
+    if not isinstance(statement, ast.Assign) or statement.value is not site.node:
+        return False
+    return any(isinstance(target, ast.Name) and target.id in names for target in statement.targets)
+
+
+def _has_no_limit(facts: FileFacts, clip: CallSite) -> bool:
+    """`clip_grad_norm_(parameters, float("inf"))` only asks for the norm."""
+    limit = argument_of(clip.node, "max_norm", 1)
+    if isinstance(limit, ast.Call) and isinstance(limit.func, ast.Name) and limit.func.id == "float":
+        return True
+    return limit is not None and facts.names(limit, clip.scope).only in _ENDLESS
+
+
+def _is_about_scale(clip: ast.Call) -> bool:
+    """The limit is multiplied by the scale, or the gradients come from apex: it says so in the arguments."""
+    return any("scale" in name or name == "master_params" for name in words_in(*all_given(clip)))
+
+
+def _unscaling_functions(facts: FileFacts) -> set[str]:
+    """The names of this file's functions that unscale."""
+    bodies = {
+        scope.name: {last_word(node.func) for node in ast.walk(scope.node) if isinstance(node, ast.Call)}
+        for scope in facts.symbols.scopes[1:]
+        if isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    return {name for name, called in bodies.items() if "unscale_" in called}
+
+
+def _is_known_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether it is made as one in this file."""
+    made = (
+        (value.func, where) for value, where in seen_values(facts, expression, scope) if isinstance(value, ast.Call)
+    )
+    return any(facts.names(function, where).names & SCALERS for function, where in made)
+
+
+def _is_no_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
+    """Whether it is evidently something of this project, or a scaler that is always off."""
+    values = seen_values(facts, expression, scope)
+    made = [(value, where) for value, where in values if isinstance(value, ast.Call)]
+    if made and all("::" in (facts.names(call.func, where).only or "") for call, where in made):
+        return True
+    return bool(made) and all(_is_off(facts, call, where) for call, where in made)
+
+
+def _is_off(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+    """`GradScaler(enabled=False)`."""
+    return facts.value(argument_of(call, "enabled", None), scope).only(bool) is False

@@ -24,7 +24,7 @@ from torchlint.facts.values import argument_of, may_be_hidden
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-SEQUENTIAL = "torch.nn.Sequential"
+_SEQUENTIAL = "torch.nn.Sequential"
 _DIMENSIONS = ("1d", "2d", "3d")
 BIAS_POSITION = {
     **{f"torch.nn.Conv{d}": 7 for d in _DIMENSIONS},
@@ -137,7 +137,7 @@ def _pair(facts: FileFacts, first: ast.expr, second: ast.expr, scope: int) -> Re
 def _edge(facts: FileFacts, expression: ast.expr, scope: int, *, last: bool, depth: int = 6) -> Layer | None:
     """The last (or first) layer that runs in an element, through nested containers."""
     layer = layer_of(facts, expression, scope)
-    if layer is None or layer.name != SEQUENTIAL or depth <= 0:
+    if layer is None or layer.name != _SEQUENTIAL or depth <= 0:
         return layer
     inner = next(iter(_chains(facts, layer.call, scope)), [])
     return _edge(facts, inner[-1 if last else 0], scope, last=last, depth=depth - 1) if inner else None
@@ -145,7 +145,7 @@ def _edge(facts: FileFacts, expression: ast.expr, scope: int, *, last: bool, dep
 
 def _chains(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[list[ast.expr]]:
     """The elements of a container as far as they are written out; an unpacked list gives its own elements."""
-    if not (facts.names(call.func, scope).only == SEQUENTIAL or is_container_init(facts, call, scope)):
+    if not (facts.names(call.func, scope).only == _SEQUENTIAL or _is_container_init(facts, call, scope)):
         return
     if len(call.args) == 1 and not isinstance(call.args[0], ast.Starred):
         entries = _dictionary_entries(facts, call.args[0], scope)
@@ -163,18 +163,18 @@ def _chains(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[list[ast.e
     yield plain
 
 
-def is_container_init(facts: FileFacts, call: ast.Call, scope: int) -> bool:
+def _is_container_init(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """`super().__init__(...)` in a class that is an `nn.Sequential` and keeps its `forward`."""
     is_init = is_method_call(call, "__init__") and is_super(call.func.value)
-    return is_init and is_sequential_class(facts, facts.class_of(scope))
+    return is_init and _is_sequential_class(facts, facts.class_of(scope))
 
 
-def is_sequential_class(facts: FileFacts, owner: int | None) -> bool:
+def _is_sequential_class(facts: FileFacts, owner: int | None) -> bool:
     """Whether a class scope derives from `nn.Sequential` itself and defines no `forward`."""
     if owner is None:
         return False
     scope = facts.symbols.scopes[owner]
-    return "forward" not in scope.bindings and [base.only for base in bases_of(facts, scope)] == [SEQUENTIAL]
+    return "forward" not in scope.bindings and [base.only for base in bases_of(facts, scope)] == [_SEQUENTIAL]
 
 
 def _dictionary_entries(facts: FileFacts, argument: ast.expr, scope: int) -> list[ast.expr] | None:
@@ -227,8 +227,8 @@ def _added(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
 def _is_container(facts: FileFacts, container: ast.expr, scope: int) -> bool:
     """A `Sequential`, or a list that is only ever filled and unpacked into one."""
     if is_self(container):
-        return is_sequential_class(facts, facts.class_of(scope))
-    if facts.names(container, scope).only == f"{SEQUENTIAL}()":
+        return _is_sequential_class(facts, facts.class_of(scope))
+    if facts.names(container, scope).only == f"{_SEQUENTIAL}()":
         return True
     if not isinstance(container, ast.Name):
         return False
@@ -236,7 +236,7 @@ def _is_container(facts: FileFacts, container: ast.expr, scope: int) -> bool:
         isinstance(argument, ast.Starred)
         and isinstance(argument.value, ast.Name)
         and argument.value.id == container.id
-        and facts.names(site.node.func, site.scope).only == SEQUENTIAL
+        and facts.names(site.node.func, site.scope).only == _SEQUENTIAL
         for site in facts.calls_in(facts.function_of(scope))
         for argument in site.node.args
     )

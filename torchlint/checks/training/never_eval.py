@@ -2,23 +2,59 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
+from torchlint.catalogue.load import load_values
+from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.training.predictions import PRETRAINED, prediction_after
+from torchlint.facts.classes import attribute_values, bases_of
+from torchlint.facts.control.order import precedes
 from torchlint.facts.entries import is_test
 from torchlint.facts.full_names import public_name
+from torchlint.facts.scopes import BindingKind, ScopeKind, Variable
 from torchlint.facts.training.training_mode import LOADERS
+from torchlint.facts.tree import is_literal_none, is_method_call, is_own, method_called, only_target
+from torchlint.facts.values import all_given
 from torchlint.facts.words import says
 from torchlint.project.call_graph import is_reached
 from torchlint.project.index import Project
 from torchlint.project.training_mode import sets_modes_beside, stays_in_training_mode, varying_layer
 
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.scopes import CallSite
+
 _CODE = "TL314"
+_KEEPING = load_values().methods[Kind.MODULE] - {"eval", "train"} | {"module"}
+"""What returns the model itself, in the mode that it was in."""
+_WRAPPERS = load_values().wrapping | {"torch.nn.Sequential"}
+_HARMLESS = frozenset(
+    [
+        *("torch.save", "builtins.print", "builtins.isinstance", "builtins.type", "builtins.len", "builtins.id"),
+        *("builtins.hasattr", "builtins.getattr", "builtins.setattr", "builtins.sum"),
+    ]
+)
+"""What a model may be given to without that setting its mode."""
+_MADE_UP = frozenset(f"torch.{name}" for name in ("randn", "rand", "ones", "zeros", "empty", "randint", "full"))
+_OTHERWISE = re.compile(
+    r"onnx|jit\.trace|jit\.script|torch\.export|monte.?carlo|mc_?dropout|mc_?samples|uncertain|bayes|ensemble|"
+    r"\.training\s*=|quantiz",
+    re.IGNORECASE,
+)
+"""Words of code that exports a model, or leaves it in training mode on purpose."""
+_GENERATOR = re.compile(r"gan|generator|^net_?g$|^g$", re.IGNORECASE)
+"""Names of models whose dropout may be wanted when they are used."""
+_TRIAL = re.compile(r"dummy|example|trac|profil|bench|check|demo|export|flops|convert|warm_?up|summar", re.IGNORECASE)
+"""Words of functions that try a model out, measure or translate it."""
+_DEPTH = 6
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -44,10 +80,10 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return replace(draft, values=values)
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=PRETRAINED, methods=LOADERS), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(methods=LOADERS), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """Weights that are loaded into a model which then predicts."""
-    found = prediction_after(visit.facts, visit.site)
+    found = _prediction_after(visit.facts, visit.site)
     if found is not None:
         values = {
             "name": found.name,
@@ -56,3 +92,128 @@ def find(visit: Visit) -> Iterator[Finding]:
             "is_global": "yes" if found.is_global else "",
         }
         yield Finding(_CODE, visit.node, values, related=((found.call, "predicts here"),))
+
+
+class _Prediction(msgspec.Struct, frozen=True):
+    """A model gets weights, and `call` uses what it computes."""
+
+    model: str
+    """Its class in the project."""
+    name: str
+    """What holds it, as it is written."""
+    is_global: bool
+    """Whether a module holds it, so that every function of the project may set its mode."""
+    call: ast.Call
+
+
+def _prediction_after(facts: FileFacts, site: CallSite) -> _Prediction | None:
+    """The first prediction of the model into which a call loads weights."""
+    if _TRIAL.search(facts.symbol_of(site)):
+        return None
+    model = _loaded(site) if method_called(site.node) in LOADERS else None
+    kept_in = None if model is None else _kept_in(facts, model, site.scope)
+    if model is None or kept_in is None or _is_left_alone(facts, kept_in):
+        return None
+    made = _class_of(facts, model, site.scope)
+    if made is None or _GENERATOR.search(made.rpartition("::")[2]) or _is_handed_out(facts, kept_in):
+        return None
+    owner = facts.symbols.scopes[kept_in[0]]
+    for call in _calls_of(facts, kept_in):
+        is_after = owner.kind is ScopeKind.CLASS or precedes(facts, site.node, call.node)
+        if is_after and not _TRIAL.search(facts.symbol_of(call)):
+            return _Prediction(made, ast.unparse(model), owner.kind is ScopeKind.MODULE, call.node)
+    return None
+
+
+def _is_left_alone(facts: FileFacts, model: Variable) -> bool:
+    """Whether its name, or the function, class or script that keeps it, says that its mode is meant."""
+    owner, name = model
+    means_otherwise = _OTHERWISE.search(ast.unparse(facts.symbols.scopes[owner].node))
+    return _GENERATOR.search(name) is not None or means_otherwise is not None
+
+
+def _loaded(site: CallSite) -> ast.expr | None:
+    """`model` in `model.load_state_dict(...)`, `model = Net.load_from_checkpoint(...)`."""
+    call, statement = site.node, site.statement
+    if is_method_call(call, "load_state_dict"):
+        value = call.func.value
+        return value.value if isinstance(value, ast.Attribute) and value.attr == "module" else value
+    return only_target(statement)
+
+
+def _kept_in(facts: FileFacts, model: ast.expr, scope: int) -> Variable | None:
+    """Where a model is kept: in a name of a scope, or in an attribute of a class that is no module itself.
+
+    What a module keeps follows the mode of the module, and a class with bases may be one, or have its mode set by a
+    framework.
+    """
+    owner = facts.class_of(scope) if is_own(model) else None
+    has_bases = owner is not None and bool(bases_of(facts, facts.symbols.scopes[owner]))
+    return None if has_bases else facts.variable(model, scope)
+
+
+def _class_of(facts: FileFacts, model: ast.expr, scope: int) -> str | None:
+    """The project class that is kept an instance of, and nothing else."""
+    kept = attribute_values(facts, model, scope)
+    bound = [(b.value if b.kind is BindingKind.ASSIGN else None, b.scope) for b in facts.bindings(model, scope)]
+    found: set[str | None] = set()
+    for value, where in bound if kept is None else kept:
+        if value is None:
+            return None
+        root = _root(facts, value, where)
+        if not is_literal_none(value) and facts.variable(root, where) != facts.variable(model, scope):
+            found.add(_made(facts, root, where))
+    return found.pop() if len(found) == 1 else None
+
+
+def _root(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> ast.expr:
+    """`Net()` in `nn.DataParallel(Net()).to(device)`."""
+    if depth <= 0 or not isinstance(value, ast.Call):
+        return value
+    if is_method_call(value, *_KEEPING):
+        return _root(facts, value.func.value, scope, depth - 1)
+    if value.args and facts.names(value.func, scope).only in _WRAPPERS:
+        return _root(facts, value.args[0], scope, depth - 1)
+    return value
+
+
+def _made(facts: FileFacts, root: ast.expr, scope: int) -> str | None:
+    if not isinstance(root, ast.Call):
+        return None
+    name = facts.names(root.func, scope).only or ""
+    return name.removesuffix(".load_from_checkpoint") if "::" in name else None
+
+
+def _is_handed_out(facts: FileFacts, model: Variable) -> bool:
+    """Whether code that cannot be looked into gets the model: it may set its mode."""
+    for site in facts.symbols.calls:
+        given = all_given(site.node)
+        if not any(_holds(facts, value, model, site.scope) for value in given):
+            continue
+        callee = facts.names(site.node.func, site.scope).only
+        if callee is None or not ("::" in callee or callee in _HARMLESS or callee in _WRAPPERS):
+            return True
+    return False
+
+
+def _holds(facts: FileFacts, value: ast.expr, model: Variable, scope: int) -> bool:
+    if isinstance(value, ast.Starred):
+        value = value.value
+    inner = value.elts if isinstance(value, ast.List | ast.Tuple) else ()
+    return facts.variable(value, scope) == model or any(_holds(facts, one, model, scope) for one in inner)
+
+
+def _calls_of(facts: FileFacts, model: Variable) -> Iterator[CallSite]:
+    """Calls of the model itself, whose result is used and whose input is not made up."""
+    for site in facts.symbols.calls:
+        if facts.variable(site.node.func, site.scope) != model or site.is_alone or not site.node.args:
+            continue
+        if not any(_is_made_up(facts, value, site.scope) for value in site.node.args):
+            yield site
+
+
+def _is_made_up(facts: FileFacts, value: ast.expr, scope: int) -> bool:
+    """An input to try the model on."""
+    if isinstance(value, ast.Starred):
+        return True
+    return any(name.replace("()", "").startswith(tuple(_MADE_UP)) for name in facts.names(value, scope).names)

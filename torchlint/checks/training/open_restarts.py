@@ -24,7 +24,6 @@ _OPAQUE = frozenset({"pickle.load", "joblib.load", "dill.load", "cloudpickle.loa
 _STATE = re.compile(r"model|checkpoint|ckpt|weight|resume|state_|agent|policy", re.IGNORECASE)
 _ASKING = frozenset({"resume_from_checkpoint", "ckpt_path"})
 """Arguments by which a library's trainer goes on from a file."""
-
 _ASKS = frozenset({"os.path.exists", "os.path.isfile", "os.path.lexists"})
 _ASKING_METHODS = frozenset({"exists", "is_file"})
 _READS = re.compile(r"(?:load|read|open|fetch|restore)")

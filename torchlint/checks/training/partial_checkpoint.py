@@ -21,13 +21,15 @@ from torchlint.checks.training.checkpoints import (
     saved_models,
     steps_with_state,
 )
-from torchlint.checks.training.given_weights import WRITING, loaded_by_option, whole_nets
-from torchlint.checks.training.kept_states import lost_states
 from torchlint.checks.training.resuming import (
+    WRITING,
     counted_from_files,
     counted_on,
     is_written_again,
+    loaded_by_option,
+    lost_states,
     tests_of_start,
+    whole_nets,
     whole_optimizers,
 )
 from torchlint.diagnostics import Related

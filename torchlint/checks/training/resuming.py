@@ -7,15 +7,17 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.checks.training.checkpoints import loads_a_file, steps_with_state
-from torchlint.checks.training.given_weights import READING
+from torchlint.checks.training.checkpoints import loads_a_file
 from torchlint.facts.calls import called_functions, callers
-from torchlint.facts.control.blocks import enclosing
+from torchlint.facts.control.blocks import enclosing, loops_around
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import position_of
-from torchlint.facts.definitions import only_value, seen_values
+from torchlint.facts.definitions import definitions_of, only_value, seen_values
+from torchlint.facts.ends import Definition
+from torchlint.facts.options.demands import demands_on
 from torchlint.facts.scopes import AssignSite, CallSite, Site
 from torchlint.facts.training.steps import holds_optimizer, is_optimizer_class
-from torchlint.facts.tree import is_method_call
+from torchlint.facts.tree import is_method_call, is_own, targets_of, words_in
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -24,6 +26,23 @@ if TYPE_CHECKING:
 _DEPTH = 3
 """Functions that train for one another."""
 _COUNTED = re.compile(r"(?:start|begin|resumed?|initial)_(?:epoch|iter\w*|steps?)$", re.IGNORECASE)
+WRITING = frozenset({"torch.save", "pickle.dump"})
+_READING = frozenset({"torch.load", "pickle.load"})
+_BEGINNING = re.compile(r"pre_?train|init|backbone|encoder|teacher|bert|imagenet|eval|test|infer", re.IGNORECASE)
+"""Words of options that name weights to begin with, or to be tried alone."""
+_GOING_ON = re.compile(r"^(?:re)?load|restor|resum|contin|ckpt|checkpoint|snapshot", re.IGNORECASE)
+"""Words of what is asked where a training goes on."""
+_ENTRIES = 4
+"""Entries inside entries of what is saved."""
+_SCHEDULES = "torch.optim.lr_scheduler."
+_BY_RATE = frozenset({"ExponentialLR", "ConstantLR"})
+"""Schedules that go on from the rate alone, which the optimizer keeps."""
+_BY_METRIC = f"{_SCHEDULES}ReduceLROnPlateau"
+_OTHERS = frozenset(
+    {"torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.GradScaler", "torch.optim.swa_utils.AveragedModel"}
+)
+_MOVING = frozenset({"step", "update", "update_parameters"})
+_ASKING = frozenset({"scale", "unscale_", "get_last_lr", "get_lr", "get_scale", "eval", "train", "is_enabled"})
 
 
 def is_written_again(facts: FileFacts, load: CallSite, save: CallSite) -> bool:
@@ -35,17 +54,10 @@ def is_written_again(facts: FileFacts, load: CallSite, save: CallSite) -> bool:
     if loaded is None or loaded != saved:
         return False
     if facts.function_of(load.scope) == facts.function_of(save.scope):
-        trains = _trains_behind(facts, load) and _trains_before(facts, save)
-        return trains or (not steps_with_state(facts) and _is_saved_in_rounds(facts, load, save))
+        return _trains_behind(facts, load) and _trains_before(facts, save)
     return any(_trains_behind(facts, one) for one in _with_callers(facts, load)) and any(
         _trains_before(facts, one) for one in _with_callers(facts, save)
     )
-
-
-def _is_saved_in_rounds(facts: FileFacts, load: CallSite, save: CallSite) -> bool:
-    """Whether a loop behind a load saves: it trains by what other files step, if it does."""
-    loops = (one for one in enclosing(facts, save.statement) if isinstance(one, ast.For | ast.While))
-    return any(position_of(loop) > position_of(load.node) for loop in loops)
 
 
 def counted_on(facts: FileFacts) -> Iterator[ast.For]:
@@ -97,7 +109,7 @@ def _restores_whole(facts: FileFacts, store: AssignSite) -> bool:
         return False
     target, value = store.node.targets[0], store.node.value
     if isinstance(target, ast.Tuple):
-        is_loaded = isinstance(value, ast.Call) and facts.names(value.func, store.scope).only in READING
+        is_loaded = isinstance(value, ast.Call) and facts.names(value.func, store.scope).only in _READING
         return is_loaded and any(_is_made_elsewhere(facts, one, store.scope) for one in target.elts)
     is_loaded = isinstance(value, ast.Subscript) and any(_loads_of(facts, value, store.scope))
     return is_loaded and _is_made_elsewhere(facts, target, store.scope)
@@ -155,3 +167,105 @@ def _trains(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> bool:
         return holds_optimizer(facts, site.node.func.value, site.scope)
     functions = called_functions(facts, site.node, site.scope) if depth else []
     return any(_trains(facts, one, depth - 1) for function in functions for one in facts.calls_in(function))
+
+
+def whole_nets(facts: FileFacts, saved: ast.expr) -> list[ast.expr] | None:
+    """The nets that are saved as objects, by their names; None where anything else may be among it."""
+    if isinstance(saved, ast.Tuple | ast.List):
+        found = [net for one in saved.elts for net in whole_nets(facts, one) or ()]
+        return found or None
+    is_net = isinstance(saved, ast.Name | ast.Attribute) and ast.unparse(saved) in facts.cached(_trained)
+    return [saved] if is_net else None
+
+
+def _trained(facts: FileFacts) -> frozenset[str]:
+    """What gives an optimizer its parameters, as it is spelled."""
+    given = facts.calls.find(words=("parameters",))
+    return frozenset(ast.unparse(site.node.func.value) for site in given if is_method_call(site.node))
+
+
+def loaded_by_option(facts: FileFacts, nets: list[ast.expr]) -> Iterator[CallSite]:
+    """The calls that load one of these nets from a file that an option names, where that option is given."""
+    wanted = {ast.unparse(one) for one in nets}
+    for site in facts.calls.find(names=_READING):
+        if wanted & set(_filled_with(facts, site)) and _is_asked_for(facts, site):
+            yield site
+
+
+def _is_asked_for(facts: FileFacts, load: CallSite) -> bool:
+    """Whether a test asks for the load: for an option that the path is made of, or for one that says so."""
+    path = argument_of(load.node, "f", 0)
+    made = [] if path is None else [path, *(one for one, _ in seen_values(facts, path, load.scope))]
+    asked = {word for test in tests_around(facts, load.statement) for word in words_in(test)}
+    options = {one.name for one in demands_on(facts, load.statement, load.scope)} & set(words_in(*made))
+    telling = options | {word for word in asked if _GOING_ON.search(word)}
+    return bool(telling) and not any(map(_BEGINNING.search, asked))
+
+
+def _filled_with(facts: FileFacts, load: CallSite) -> Iterator[str]:
+    """What a loaded file becomes, as it is spelled: names that are bound to it, and nets that are given its states."""
+    if isinstance(load.statement, ast.Assign):
+        for target in targets_of(load.statement):
+            yield from map(ast.unparse, target.elts if isinstance(target, ast.Tuple | ast.List) else [target])
+    for site in facts.calls.find(words=("load_state_dict",)):
+        state = argument_of(site.node, "state_dict", 0)
+        if is_method_call(site.node) and state is not None and _comes_from(facts, state, site.scope, load.node):
+            yield ast.unparse(site.node.func.value)
+
+
+def _comes_from(facts: FileFacts, state: ast.expr, scope: int, load: ast.Call, depth: int = _ENTRIES) -> bool:
+    while isinstance(state, ast.Subscript):
+        state = state.value
+    if state is load or depth <= 0:
+        return state is load
+    ends = definitions_of(facts, state, scope)
+    found = [(end.node, end.scope) for end in ends if isinstance(end, Definition) and end.node is not state]
+    return any(_comes_from(facts, one, where, load, depth - 1) for one, where in found)
+
+
+def lost_states(facts: FileFacts) -> Iterator[CallSite]:
+    """The calls that make what a training moves on with each step or epoch, and neither saves nor restores.
+
+    All that becomes of it has to be seen: what is handed on may be saved by others.
+    """
+    for site in facts.symbols.calls:
+        name = facts.names(site.node.func, site.scope).only or ""
+        is_schedule = name.startswith(_SCHEDULES) and name.removeprefix(_SCHEDULES) not in _BY_RATE
+        if (is_schedule or name in _OTHERS) and _starts_anew(facts, site) and _is_only_moved(facts, site, name):
+            yield site
+
+
+def _starts_anew(facts: FileFacts, site: CallSite) -> bool:
+    """Whether nothing tells the object where the training is, and it is in use, be no option asked for that."""
+    told, enabled = (argument_of(site.node, name, None) for name in ("last_epoch", "enabled"))
+    return told is None and (enabled is None or facts.value(enabled, site.scope).only(bool) is True)
+
+
+def _is_only_moved(facts: FileFacts, site: CallSite, name: str) -> bool:
+    targets = site.statement.targets if isinstance(site.statement, ast.Assign) else []
+    target = targets[0] if len(targets) == 1 and getattr(site.statement, "value", None) is site.node else None
+    if isinstance(target, ast.Name):
+        reads: list[ast.expr] = [*facts.index.reads_of(target)]
+    elif target is not None and is_own(target):
+        reads = [one for one in facts.index.attributes(target.attr) if isinstance(one.ctx, ast.Load)]
+    else:
+        return False
+    calls = [_method_of(facts, read) for read in reads]
+    moves = [call for call in calls if call is not None and is_method_call(call, *_MOVING)]
+    return None not in calls and bool(moves) and all(_counts_by_itself(facts, call, name) for call in moves)
+
+
+def _method_of(facts: FileFacts, read: ast.expr) -> ast.Call | None:
+    """The call of a harmless method of what is read."""
+    method = facts.index.parents[read]
+    call = facts.index.parents[method]
+    is_call = isinstance(method, ast.Attribute) and isinstance(call, ast.Call) and call.func is method
+    is_known = isinstance(method, ast.Attribute) and method.attr in _MOVING | _ASKING
+    return call if is_call and is_known and isinstance(call, ast.Call) else None
+
+
+def _counts_by_itself(facts: FileFacts, call: ast.Call, name: str) -> bool:
+    """Whether a step counts by itself: not `scheduler.step(epoch)`, and not in a loop that only catches up."""
+    is_told = name.startswith(_SCHEDULES) and name != _BY_METRIC and bool(call.args or call.keywords)
+    loop = next(loops_around(facts, facts.index.statement_of(call)), None)
+    return not is_told and (loop is None or len(loop.body) > 1)

@@ -2,21 +2,61 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.training.zero_fills import METHODS, fills_with_zeros
-from torchlint.facts.tree import method_called
+from torchlint.facts.scopes import CallSite
+from torchlint.facts.tensors.methods import method_named
+from torchlint.facts.training.steps import goes_backward
+from torchlint.facts.tree import is_method_call
+from torchlint.facts.values import argument_of
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
 
 _CODE = "TL605"
+_GRAPHS = ("cudagraph", "cuda.graph", "graphedcallable")
+"""What the code that captures a CUDA graph is written with, without underscores."""
 
 
-@check(codes=(_CODE,), triggers=Triggers(methods=METHODS))
+@check(codes=(_CODE,), triggers=Triggers(methods=frozenset({"zero_grad"})))
 def find(visit: Visit) -> Iterator[Finding]:
     """The call that fills."""
-    method = method_called(visit.call)
-    if method in METHODS and fills_with_zeros(visit.facts, visit.site):
-        variant = "default" if visit.call.args or visit.call.keywords else "by_hand"
-        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, variant)
+    if is_method_call(visit.call, "zero_grad") and _fills_with_zeros(visit.facts, visit.site):
+        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)})
+
+
+def _fills_with_zeros(facts: FileFacts, site: CallSite) -> bool:
+    """Where no backward pass runs, zeros may stand for bad gradients, on purpose."""
+    is_kept = facts.value(argument_of(site.node, "set_to_none", 0), site.scope).only(bool) is False
+    return is_kept and goes_backward(facts, site.scope) and not facts.cached(_needs_gradients)
+
+
+def _parameter_of(gradient: ast.expr) -> ast.expr | None:
+    """`p` of `p.grad` or `p.grad.data`."""
+    if isinstance(gradient, ast.Attribute) and gradient.attr == "data":
+        gradient = gradient.value
+    return gradient.value if isinstance(gradient, ast.Attribute) and gradient.attr == "grad" else None
+
+
+def _needs_gradients(facts: FileFacts) -> bool:
+    """Whether code of this file changes gradients in place, or captures them in a CUDA graph."""
+    code = facts.code.lower().replace("_", "")
+    if any(word in code for word in _GRAPHS):
+        return True
+    for site in facts.symbols.calls:
+        call = site.node  # a method that needs a gradient to be there
+        if (
+            is_method_call(call)
+            and method_named(call.func.attr).writes not in ("", "one")
+            and _parameter_of(call.func.value)
+        ):
+            return True
+    return any(
+        isinstance(site.node, ast.AugAssign) and _parameter_of(site.node.target) is not None
+        for site in facts.symbols.assign_sites
+    )

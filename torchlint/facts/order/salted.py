@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from torchlint.catalogue.load import load_generators
-from torchlint.diagnostics import Location
 from torchlint.facts.flow.tracker import Analysis, Flow, Sink, follow
-from torchlint.facts.flow.values import Exit, Move, Value
+from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.texts import holds_text, is_text
 from torchlint.facts.scopes import CallSite, Site
@@ -27,24 +26,6 @@ _NUMBERS = frozenset({"builtins.abs", "builtins.int", "builtins.str", "builtins.
 _LOOSE = (ast.BinOp, ast.Call, ast.keyword, ast.UnaryOp, ast.JoinedStr, ast.FormattedValue)
 """What a hash may stand in and still be the value that decides."""
 _BUCKET, _SEED, _FILE = "a bucket or a split", "a seed", "a file name"
-
-
-class Salted(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What another hash seed changes: the order of a set that decides something, or a hash."""
-
-    what: str
-    location: Location
-    exits: tuple[Exit, ...]
-    """Where an order leaves the file that decides nothing in it."""
-
-
-def salted(facts: FileFacts) -> Iterator[Salted]:
-    """All that another hash seed changes in a file."""
-    for order in facts.cached(set_orders).values():
-        yield Salted("the order of a set", facts.locate(order.site.node), tuple(order.flow.exits))
-    for site in facts.calls.find(names=(_HASH,)):
-        if is_salted_hash(facts, site):
-            yield Salted("a hash of text", facts.locate(site.node), ())
 
 
 def is_salted_hash(facts: FileFacts, site: CallSite) -> bool:

@@ -134,10 +134,8 @@ def judge_benchmark(case: Case) -> Answer:
 
 
 def judge_contradiction(case: Case) -> Answer:
-    """TL209: both hold at the end, or the mode is off again."""
+    """TL209: both hold at the end."""
     switches = case.seen.switches
-    if case.finding.variant == "mode":
-        return _judge_mode_taken_back(case)
     values = {"deterministic": switches[_DETERMINISTIC], "benchmark": switches[_BENCHMARK]}
     if case.seen.ended_by:
         return case.says("NOT REPRODUCED", f"the run did not finish: {case.seen.ended_by}", **values)
@@ -150,22 +148,6 @@ def judge_contradiction(case: Case) -> Answer:
     if changed is not None and changed.after == "False":
         return case.says("REFUTED", f"line {changed.line} turns `{changed.name}` off again", **values)
     return case.says("NOT REPRODUCED", f"`{_BENCHMARK}` was not turned on here", **values)
-
-
-def _judge_mode_taken_back(case: Case) -> Answer:
-    events = case.seen.of("switch", _MODE)
-    is_on = case.seen.switches[_MODE] == "True"
-    off = next((event for event in events if event.line in case.lines and event.after == "False"), None)
-    if off is None:
-        return case.says("NOT REPRODUCED", f"line {case.line} did not turn the mode off", mode=is_on)
-    if is_on:
-        on = events[-1]
-        return case.says("REFUTED", f"line {on.line} turns the determinism mode on again", mode=is_on)
-    before = [event for event in events if event.after == "True"]
-    if case.seen.ended_by:
-        return case.says("NOT REPRODUCED", f"the run did not finish: {case.seen.ended_by}", mode=is_on)
-    reason = f"the determinism mode was turned on by line {before[-1].line} and off by line {off.line}, and stays off"
-    return case.says("CONFIRMED", reason, mode=is_on)
 
 
 def not_reached(case: Case) -> Answer:

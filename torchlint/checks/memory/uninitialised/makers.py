@@ -67,24 +67,13 @@ def _is_maker(facts: FileFacts, call: ast.Call, scope: int) -> bool:
         return False  # a function of some module, or a method of a class of the project
     if call.func.attr in METHOD_MAKERS:
         return facts.imports_torch and kind_of(facts, call.func.value, scope) in (Kind.TENSOR, Kind.UNKNOWN)
-    if call.func.attr == "new":
-        return kind_of(facts, call.func.value, scope) is Kind.TENSOR and _is_given_sizes(facts, call, scope)
-    return call.func.attr in ("resize_", "resize_as_") and _has_no_elements(facts, call.func.value, scope)
+    is_new = call.func.attr == "new" and kind_of(facts, call.func.value, scope) is Kind.TENSOR
+    return is_new and _is_given_sizes(facts, call, scope)
 
 
 def _is_own(receiver: ast.expr) -> bool:
     """A class may well have a `new_empty` of its own."""
     return isinstance(receiver, ast.Name) and receiver.id in ("self", "cls")
-
-
-def _has_no_elements(facts: FileFacts, receiver: ast.expr, scope: int) -> bool:
-    """`torch.Tensor()` or `torch.empty(0)`: all that `resize_` gives it then is new memory."""
-    if not isinstance(receiver, ast.Call):
-        return False
-    name = facts.names(receiver.func, scope).only
-    if name in TYPED:
-        return not receiver.args and not receiver.keywords
-    return name == "torch.empty" and _is_without_memory(facts, receiver, scope)
 
 
 def _is_given_sizes(facts: FileFacts, call: ast.Call, scope: int) -> bool:
@@ -163,11 +152,6 @@ def _sizes(call: ast.Call) -> Iterator[ast.expr]:
             yield from (part for node in ast.walk(argument) if isinstance(node, ast.Tuple) for part in node.elts)
         else:
             yield argument
-
-
-def is_usual_test(test: str) -> bool:
-    """Whether a test only leaves out tensors without elements, values that were not given, or what an option is for."""
-    return _ASKS_FOR_EMPTINESS.search(test) is not None or re.fullmatch(r"[\w.]+", test) is not None
 
 
 def is_beside_the_point(facts: FileFacts, site: CallSite) -> bool:

@@ -12,11 +12,8 @@ from msgspec.structs import replace
 
 from torchlint.catalogue.tensor_methods import TensorMethod
 from torchlint.catalogue.values import Kind
-from torchlint.checks.memory.uninitialised.makers import is_usual_test
 from torchlint.facts.calls import callers
 from torchlint.facts.classes import is_module_class
-from torchlint.facts.control.blocks import loops_around
-from torchlint.facts.control.conditions import unmet
 from torchlint.facts.control.order import dominates
 from torchlint.facts.flow.chronology import Chronology
 from torchlint.facts.flow.containment import Containment, call_with
@@ -82,17 +79,8 @@ class Memory(Containment):
         return handed is None or any(self._chronology.may_precede(one, read) for one in handed)
 
     def _is_filled(self, read: Value) -> bool:
-        """Whether anything may write the memory before a read; of several writes under tests one may always run."""
-        statement_of = self.facts.index.statement_of
-        writes = {statement_of(one.node) for one in self.writes if self._may_fill(one, read)}
-        return len(writes) > 1 or not all(self._is_left_out(one, statement_of(read.node)) for one in writes)
-
-    def _is_left_out(self, write: ast.stmt, read: ast.stmt) -> bool:
-        """`if "--zero" in sys.argv: x.zero_()`, where what reads `x` runs in any case."""
-        functions = {self.facts.function_of(self.facts.symbols.scope_of[one]) for one in (write, read)}
-        tests = unmet(self.facts, write, read)
-        is_once = len(functions) == 1 and not any(True for _ in loops_around(self.facts, write))
-        return is_once and bool(tests) and not any(is_usual_test(one) for one in tests)
+        """Whether anything may write the memory before a read."""
+        return any(self._may_fill(one, read) for one in self.writes)
 
     def _may_fill(self, write: Value, read: Value) -> bool:
         is_of_another = write.label == _COPY and read.label != _COPY

@@ -36,14 +36,14 @@ _LOADED = re.compile(
 _WALKS = frozenset({"parameters", "named_parameters", "modules", "named_modules", "children", "named_children"})
 
 
-class OwnParameter(msgspec.Struct, frozen=True):
+class _OwnParameter(msgspec.Struct, frozen=True):
     """`self.<name> = nn.Parameter(...)`, in the class `owner`."""
 
     name: str
     owner: int
 
 
-def parameter_made(facts: FileFacts, site: CallSite) -> OwnParameter | None:
+def parameter_made(facts: FileFacts, site: CallSite) -> _OwnParameter | None:
     """The parameter whose first content a call makes, where a class keeps it in `self`."""
     owner = facts.class_of(site.scope)
     target, value = only_target(site.statement), getattr(site.statement, "value", None)
@@ -53,7 +53,7 @@ def parameter_made(facts: FileFacts, site: CallSite) -> OwnParameter | None:
         return None
     if facts.names(value.func, site.scope).only != PARAMETER or _unwrapped(value.args[0]) is not site.node:
         return None
-    return OwnParameter(target.attr, owner)
+    return _OwnParameter(target.attr, owner)
 
 
 def _is_constant(facts: FileFacts, value: ast.Call, scope: int) -> bool:
@@ -70,7 +70,7 @@ def _unwrapped(content: ast.expr) -> ast.expr:
     return content
 
 
-def reading_of(facts: FileFacts, parameter: OwnParameter) -> ast.AST | None:
+def reading_of(facts: FileFacts, parameter: _OwnParameter) -> ast.AST | None:
     """Where `forward` evidently reads a parameter that nothing in this file gives values; else None."""
     scope = facts.symbols.scopes[parameter.owner]
     node = scope.node
@@ -91,7 +91,7 @@ def reading_of(facts: FileFacts, parameter: OwnParameter) -> ast.AST | None:
     return next(iter((*read, *(one.value.node for one in memory.returned))), None)
 
 
-def is_filled_by_class(facts: FileFacts, parameter: OwnParameter) -> bool:
+def is_filled_by_class(facts: FileFacts, parameter: _OwnParameter) -> bool:
     """Whether code of the class, or of one that derives from it, writes to a parameter or goes through all of them."""
     memory, flow = _followed(facts, parameter)
     walks = (one for word in (*_WALKS, "apply") for one in facts.index.attributes(word))
@@ -99,7 +99,7 @@ def is_filled_by_class(facts: FileFacts, parameter: OwnParameter) -> bool:
     return bool(memory.writes) or is_walked or not flow.is_whole
 
 
-def _followed(facts: FileFacts, parameter: OwnParameter) -> tuple[Memory, Flow]:
+def _followed(facts: FileFacts, parameter: _OwnParameter) -> tuple[Memory, Flow]:
     """What becomes of a parameter in its class, and in those that derive from it."""
     memory, related = Memory(facts), _related(facts, parameter)
     own = facts.index.own_attributes(parameter.name)
@@ -108,11 +108,11 @@ def _followed(facts: FileFacts, parameter: OwnParameter) -> tuple[Memory, Flow]:
     )
 
 
-def _related(facts: FileFacts, parameter: OwnParameter) -> set[int]:
+def _related(facts: FileFacts, parameter: _OwnParameter) -> set[int]:
     return {parameter.owner, *heirs(facts, parameter.owner)}
 
 
-def may_come_from_elsewhere(facts: FileFacts, parameter: OwnParameter, site: CallSite) -> bool:
+def may_come_from_elsewhere(facts: FileFacts, parameter: _OwnParameter, site: CallSite) -> bool:
     """Whether whoever wrote `torch.empty` may leave all parameters of the class to a checkpoint.
 
     `torch.Tensor(n)` does not say that it is empty, and a class that gives other parameters values meant to give all.
@@ -144,7 +144,7 @@ def _fills_modules(facts: FileFacts) -> bool:
     return False
 
 
-def _is_touched(facts: FileFacts, parameter: OwnParameter) -> bool:
+def _is_touched(facts: FileFacts, parameter: _OwnParameter) -> bool:
     """Whether code may give the parameter its values: what names it from outside, or binds it again."""
     if any(isinstance(node, ast.Constant) and node.value == parameter.name for node in facts.index.parents):
         return True  # `getattr(self, "weight")`

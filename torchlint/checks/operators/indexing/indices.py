@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import enum
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torchlint.checks.operators.indexing.found_places import are_whole_places, transposed_places
 from torchlint.facts.definitions import only_end, only_value, step_back
 from torchlint.facts.ends import Definition, End
 from torchlint.facts.flow.values import EACH, Item
@@ -15,11 +15,17 @@ from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, made_by, operand
+from torchlint.facts.tensors.ranks import rank_of
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+
+_SPLITTING = frozenset({"where", "nonzero"})
+"""What these return, unpacked, is one tensor for each coordinate."""
+_FINDING = frozenset({"nonzero", "argwhere"})
+"""What these return is a matrix with a row for each place."""
 
 
 class Repeats(enum.Enum):
@@ -87,7 +93,7 @@ def _named(index: ast.expr) -> Repeats:
 def _of_parts(facts: FileFacts, index: ast.Tuple, scope: int, depth: int) -> Repeats:
     parts = [part for part in index.elts if not isinstance(part, ast.Slice | ast.Constant)]
     found = {repeats_of(facts, part, scope, depth - 1) for part in parts}
-    if not found or Repeats.NO in found or are_whole_places(facts, parts, scope):
+    if not found or Repeats.NO in found or _are_whole_places(facts, parts, scope):
         return Repeats.NO
     if found <= {Repeats.YES, Repeats.ROWS, Repeats.GROUPS}:
         return Repeats.YES
@@ -157,7 +163,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Repeat
     if name == "multinomial":
         given = argument_of(call, "replacement", 2)
         return Repeats.YES if given is not None and facts.value(given, scope).constants == (True,) else Repeats.NO
-    if name == "t" and transposed_places(facts, call, scope) is not None:
+    if name == "t" and _transposed_places(facts, call, scope) is not None:
         return Repeats.UNKNOWN  # its rows name each place's row, and each place's column
     inner = operand(facts, call, scope)
     known = repeats_of(facts, inner, scope, depth - 1)
@@ -189,19 +195,6 @@ def _is_flat(facts: FileFacts, index: ast.expr | None, scope: int, depth: int) -
     if called.shape == "line" or called.holds == "distinct values" or name in _PLACES:
         return True
     return called.rearranges and not _flattens(name) and _is_flat(facts, operand(facts, call, scope), scope, depth - 1)
-
-
-def ranks_along(facts: FileFacts, index: ast.expr | None, scope: int, depth: int = 6) -> int | None:
-    """The dimension along which `topk`, `sort` or `argsort`, written out with it, ranked what an index holds."""
-    only = only_end(facts, index, scope) if depth else None
-    if not isinstance(only, Definition):
-        return None
-    call, scope = only.node, only.scope
-    if isinstance(call, ast.Attribute | ast.Subscript):
-        return ranks_along(facts, call.value, scope, depth - 1)
-    if not isinstance(call, ast.Call) or (name := called_name(facts, call, scope)) not in (*_PAIRS, "argsort"):
-        return None
-    return facts.value(beside_operand(facts, call, scope, "dim", int(name == "topk")), scope).only(int)
 
 
 def has_unit_dim(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = 6) -> bool:
@@ -245,3 +238,46 @@ def is_named_strictly(index: ast.expr | None) -> bool:
         index = index.value if isinstance(index, ast.Attribute) and _keeps(index.attr) else index
     name = last_word(index)
     return _NAMED_STRICTLY.search(name.lower()) is not None
+
+
+def _are_whole_places(facts: FileFacts, parts: Sequence[ast.expr], scope: int) -> bool:
+    """Whether indices are the coordinates of the same places: `rows, cols = torch.where(mask)`."""
+    origins = {_found_by(facts, part, scope) for part in parts}
+    return len(origins) == 1 and None not in origins
+
+
+def _found_by(facts: FileFacts, part: ast.expr, scope: int) -> ast.Call | None:
+    """The call that found the places of which `part` is one coordinate."""
+    if isinstance(part, ast.Subscript):
+        return _transposed_places(facts, part.value, scope)
+    only = only_end(facts, part, scope)
+    if not isinstance(only, Definition) or len(only.parts) != 1 or only.parts == (EACH,):
+        return None
+    if isinstance(only.node, ast.Call) and called_name(facts, only.node, only.scope) in _SPLITTING:
+        return only.node
+    return _transposed_places(facts, only.node, only.scope)
+
+
+def _transposed_places(facts: FileFacts, matrix: ast.expr, scope: int, depth: int = 6) -> ast.Call | None:
+    """The call behind `adjacency.nonzero().t()`: its rows hold one coordinate of all places, and of several each."""
+    made, scope = only_value(facts, matrix, scope) if depth else (None, scope)
+    if isinstance(made, ast.Attribute) and made.attr == "T":
+        return _places(facts, made.value, scope, depth - 1)
+    if not isinstance(made, ast.Call):
+        return None
+    inner, name = operand(facts, made, scope), called_name(facts, made, scope)
+    is_copy = method_named(name).copies
+    if inner is None or not (is_copy or name in ("t", "transpose")):
+        return None
+    follow = _transposed_places if is_copy else _places
+    return follow(facts, inner, scope, depth - 1)
+
+
+def _places(facts: FileFacts, matrix: ast.expr, scope: int, depth: int) -> ast.Call | None:
+    """The call that found places of a matrix or of more dimensions, whatever moved them since."""
+    if not isinstance(matrix, ast.Call) or depth <= 0:
+        return None
+    inner, name = operand(facts, matrix, scope), called_name(facts, matrix, scope)
+    if name in _FINDING and not matrix.keywords:
+        return None if rank_of(facts, inner, scope) == 1 else matrix
+    return _places(facts, inner, scope, depth - 1) if method_named(name).copies and inner is not None else None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
@@ -111,8 +110,6 @@ def _has_one(facts: FileFacts, index: ast.expr, dimension: int | None, scope: in
     if isinstance(index, ast.List):
         return len(index.elts) == 1 and not isinstance(index.elts[0], ast.Starred | ast.List)
     ones = unit_dims_of(facts, index, scope)
-    if ones.rank is not None and len(ones.places) == ones.rank and _is_sized(facts, index, scope):
-        return True
     if dimension is None:
         return False
     other = dimension - ones.rank if ones.rank is not None and dimension >= 0 else dimension + (ones.rank or 0)
@@ -121,22 +118,15 @@ def _has_one(facts: FileFacts, index: ast.expr, dimension: int | None, scope: in
     return is_there or (dimension >= 1 and -1 in ones.places and ones.rank is None)
 
 
-def _is_sized(facts: FileFacts, index: ast.expr, scope: int) -> bool:
-    """Whether all sizes are written out: `torch.full((1,), k)`, `torch.tensor([k])`, `torch.randint(9, (1,))`."""
-    return isinstance(index, ast.Call) and called_name(facts, index, scope) in ("full", "tensor", "new_full", "zeros")
-
-
 def _is_step_to_one(facts: FileFacts, one: End, dimension: int | None, depth: int) -> bool:
     if not isinstance(one, Definition):
         return False
     if not one.parts:
         return _once(facts, one.node, dimension, one.scope, depth)
-    is_place = isinstance(one.node, ast.Call) and one.parts == (Item(1),)
-    return is_place and _is_extreme_kept(facts, one.node, dimension, one.scope)  # type: ignore[arg-type]
-
-
-def _is_extreme_kept(facts: FileFacts, call: ast.Call, dimension: int | None, scope: int) -> bool:
-    return called_name(facts, call, scope) in ("max", "min") and _keeps(facts, call, dimension, scope)
+    if not isinstance(one.node, ast.Call) or one.parts != (Item(1),):
+        return False
+    name = called_name(facts, one.node, one.scope)
+    return name in ("max", "min") and _keeps(facts, one.node, dimension, one.scope)
 
 
 def _keeps(facts: FileFacts, call: ast.Call, dimension: int | None, scope: int) -> bool:
@@ -147,45 +137,10 @@ def _keeps(facts: FileFacts, call: ast.Call, dimension: int | None, scope: int) 
 
 
 def _is_call_for_one(facts: FileFacts, call: ast.Call, dimension: int | None, scope: int, depth: int) -> bool:
-    if facts.names(call.func, scope).only == "einops.repeat":
-        return bool(call.args) and repeats_of(facts, call.args[0], scope) is Repeats.NO
     name = called_name(facts, call, scope)
-    inner = operand(facts, call, scope)
     if method_named(name).copies or name in ("squeeze", "unsqueeze"):
-        return _once(facts, inner, dimension, scope, depth)
-    if name in ("argmax", "argmin"):
-        return _keeps(facts, call, dimension, scope)
-    if name == "multinomial":
-        drawn = beside_operand(facts, call, scope, "num_samples")
-        return dimension in (1, -1) and facts.value(drawn, scope).constants == (1,)
-    if name == "randint":
-        shape = next((a for a in call.args if isinstance(a, ast.Tuple)), None)
-        return shape is not None and all(facts.value(size, scope).constants == (1,) for size in shape.elts)
-    if name not in ("expand", "repeat") or dimension is None:
-        return False
-    sizes = call.args[1:] if inner in call.args else call.args
-    sizes = sizes[0].elts if len(sizes) == 1 and isinstance(sizes[0], ast.Tuple | ast.List) else sizes
-    return _is_spread_elsewhere(facts, inner, sizes, dimension, scope, depth, is_repeated=name == "repeat")
-
-
-def _is_spread_elsewhere(
-    facts: FileFacts,
-    index: ast.expr | None,
-    sizes: Sequence[ast.expr],
-    dimension: int,
-    scope: int,
-    depth: int,
-    *,
-    is_repeated: bool,
-) -> bool:
-    """`places.unsqueeze(-1).repeat(1, 1, width)` read along 1: what is copied lies along another dimension."""
-    if any(isinstance(size, ast.Starred) for size in sizes) or not -len(sizes) <= dimension < len(sizes):
-        return False
-    size = facts.value(sizes[dimension], scope).constants
-    if size == (1,) and not is_repeated:
-        return True
-    from_right = dimension - len(sizes) if dimension >= 0 else dimension
-    return size == ((1,) if is_repeated else (-1,)) and _once(facts, index, from_right, scope, depth)
+        return _once(facts, operand(facts, call, scope), dimension, scope, depth)
+    return name in ("argmax", "argmin") and _keeps(facts, call, dimension, scope)
 
 
 @memoized

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.tree import TreeIndex
 
-Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+_Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
 class WorkerStart(msgspec.Struct, frozen=True):
@@ -99,10 +99,10 @@ def is_repeated(facts: FileFacts, site: CallSite) -> bool:
     return iterated is None or not _is_single(facts, iterated, site.scope)
 
 
-def comprehension_around(facts: FileFacts, site: CallSite) -> Comprehension | None:
+def comprehension_around(facts: FileFacts, site: CallSite) -> _Comprehension | None:
     """The innermost comprehension around a call."""
     above = (node for node, _ in facts.index.ancestors(site.node))
-    return next((node for node in above if isinstance(node, Comprehension)), None)
+    return next((node for node in above if isinstance(node, _Comprehension)), None)
 
 
 def _is_single(facts: FileFacts, iterated: ast.expr, scope: int) -> bool:

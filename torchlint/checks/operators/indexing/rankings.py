@@ -1,6 +1,7 @@
-"""Whether the order of equal values can matter: not where the code evidently makes all of them different.
+"""Calls that rank: whether equal values can tie, and whether the places that are returned are used.
 
-The usual cases are a permutation that is sorted to invert it, and random numbers that are sorted to shuffle.
+Values do not tie where the code evidently makes all of them different. The usual cases are a permutation that is sorted
+to invert it, and random numbers that are sorted to shuffle.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.facts.definitions import only_value, step_back
+from torchlint.facts.definitions import step_back
 from torchlint.facts.ends import Definition, End, Parameter
 from torchlint.facts.flow.values import Item
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, operand
+from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -28,14 +30,15 @@ _PERMUTATION = re.compile(
     r"(?:^|_)(?:perm(?:s|utations?)?|shuffle[ds]?|sort(?:ed)?_(?:idx|ids|ind|index|indices))(?:_|$)"
 )
 """Names of parameters and attributes that hold a permutation."""
+_PLACES = {"0": False, "1": True, "-1": True, "-2": False}
 
 
 def ties(facts: FileFacts, call: ast.Call, values: ast.expr | None, scope: int) -> bool:
     """Whether values may tie along the dimension in which `call` ranks them."""
-    return not are_different(facts, values, ranked_along(facts, call, scope), scope)
+    return not are_different(facts, values, _ranked_along(facts, call, scope), scope)
 
 
-def ranked_along(facts: FileFacts, call: ast.Call, scope: int) -> int | None:
+def _ranked_along(facts: FileFacts, call: ast.Call, scope: int) -> int | None:
     """The dimension in which `sort`, `topk` or a call like them ranks; None for one that is not written out."""
     given = beside_operand(facts, call, scope, "dim", int(called_name(facts, call, scope) == "topk"))
     return -1 if given is None else facts.value(given, scope).only(int)
@@ -57,8 +60,6 @@ def are_different(
         return is_made_so or (is_given and _PERMUTATION.search(values.id.lower()) is not None)  # type: ignore[attr-defined]
     if isinstance(values, ast.UnaryOp):
         return are_different(facts, values.operand, along, scope, depth - 1)
-    if isinstance(values, ast.BinOp) and isinstance(values.op, ast.Add | ast.Sub):
-        return any(_is_noise(facts, side, scope, depth) for side in (values.left, values.right))
     if isinstance(values, ast.Attribute):
         return values.attr == "indices" and _is_ranking(facts, values.value, along, _RANKING, scope)
     if isinstance(values, ast.Subscript):
@@ -70,7 +71,7 @@ def are_different(
 def _is_ranking(facts: FileFacts, expression: ast.expr, along: int | None, names: frozenset[str], scope: int) -> bool:
     if not isinstance(expression, ast.Call) or called_name(facts, expression, scope) not in names:
         return False
-    return along is not None and ranked_along(facts, expression, scope) == along
+    return along is not None and _ranked_along(facts, expression, scope) == along
 
 
 def _are_made_different(facts: FileFacts, call: ast.Call, along: int | None, scope: int, depth: int) -> bool:
@@ -93,14 +94,6 @@ def _is_step_different(facts: FileFacts, one: End, along: int | None, depth: int
     return one.parts == (Item(1),) and _is_ranking(facts, one.node, along, _RANKING, one.scope)
 
 
-def _is_noise(facts: FileFacts, side: ast.expr, scope: int, depth: int) -> bool:
-    """Random numbers that are added to break ties."""
-    made, scope = only_value(facts, side, scope) if depth else (None, scope)
-    if isinstance(made, ast.BinOp) and isinstance(made.op, ast.Mult | ast.Div):
-        return any(_is_noise(facts, part, scope, depth - 1) for part in (made.left, made.right))
-    return isinstance(made, ast.Call) and method_named(called_name(facts, made, scope)).draws == "continuous"
-
-
 def is_second_dropped(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """Whether the second of two results gets a name that nothing reads: `values, places = x.topk(3)`."""
     if facts.function_of(scope) is None:
@@ -109,3 +102,41 @@ def is_second_dropped(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     target = parent.targets[0] if isinstance(parent, ast.Assign) else None
     second = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else None
     return isinstance(second, ast.Name) and not facts.index.reads_of(second)
+
+
+def uses_indices(facts: FileFacts, call: ast.Call) -> bool | None:
+    """Whether the second result of `x.median(1)`, `x.topk(3)` ... is used; None where the code does not show it."""
+    name = last_word(call.func)
+    if name == "argsort":
+        return True
+    parent = facts.index.parents.get(call)
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+        second = target.elts[1]
+        return not (isinstance(second, ast.Name) and second.id.startswith("_"))
+    if isinstance(target, ast.Name):
+        return _by_name(facts, target)
+    return False if isinstance(parent, ast.Expr) else _takes_indices(parent)
+
+
+def _takes_indices(part: ast.AST | None) -> bool | None:
+    """Whether `x.values`, `x.indices` or `x[1]` is the second result; None for what takes no part."""
+    if isinstance(part, ast.Attribute):
+        return {"values": False, "indices": True}.get(part.attr)
+    return _PLACES.get(ast.unparse(part.slice)) if isinstance(part, ast.Subscript) else None
+
+
+def is_used(facts: FileFacts, call: ast.Call) -> bool:
+    """Whether something is made of what a call returns: it is no statement of its own, and has a name that is read."""
+    parent = facts.index.parents.get(call)
+    if not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
+        return not isinstance(parent, ast.Expr)
+    return bool(facts.index.reads_of(parent.targets[0]))
+
+
+def _by_name(facts: FileFacts, target: ast.Name) -> bool | None:
+    """Whether the file reads `name.indices` or `name[1]`; None where it also does something else with the name."""
+    parts = [_takes_indices(facts.index.parents[read]) for read in facts.index.reads_of(target)]
+    if True in parts:
+        return True
+    return None if None in parts or not parts else False

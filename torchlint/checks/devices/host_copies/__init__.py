@@ -1,1 +1,0 @@
-"""Copies to the host that may still be on their way."""

@@ -1,1 +1,0 @@
-"""Clocks around work that a GPU still does."""

@@ -1,1 +1,0 @@
-"""What kernels in strings and in Triton do."""
