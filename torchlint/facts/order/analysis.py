@@ -7,8 +7,8 @@ membership and sums end the way; so does everything that is not understood.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -79,6 +79,19 @@ def started(facts: FileFacts, made: ast.expr) -> Value:
     return Value(made, label=_NUMBERED if is_numbered else "")
 
 
+_BY_NODE: Mapping[type, str] = {
+    ast.Attribute: "_attribute",
+    ast.BinOp: "_operated",
+    ast.Subscript: "_subscript",
+    ast.Starred: "_spread",
+    ast.Dict: "_column",
+    ast.comprehension: "_comprehension",
+    ast.For: "_loop",
+    ast.AsyncFor: "_loop",
+}
+"""What makes something of the order in a node, by name: an analysis that held its own methods would never be freed."""
+
+
 class OrderAnalysis(Analysis):
     """Where an order decides something."""
 
@@ -86,16 +99,6 @@ class OrderAnalysis(Analysis):
         """`into_datasets`: a list handed to a `...Dataset(...)` is its items, as files are; names are looked up."""
         super().__init__(facts)
         self.into_datasets = into_datasets
-        self._by_node: Mapping[type, Callable[[Value, Any], Iterable[Move | Sink]]] = {
-            ast.Attribute: self._attribute,
-            ast.BinOp: self._operated,
-            ast.Subscript: self._subscript,
-            ast.Starred: self._spread,
-            ast.Dict: self._column,
-            ast.comprehension: self._comprehension,
-            ast.For: self._loop,
-            ast.AsyncFor: self._loop,
-        }
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above = self.facts.index.parents.get(value.node)
@@ -105,8 +108,9 @@ class OrderAnalysis(Analysis):
             return self._spelled(value, above)
         if isinstance(above, ast.Call):
             return self.called(value, above) if above.func is not value.node else ()
-        handled = self._by_node.get(type(above))
-        return self.passes(value) if handled is None else handled(value, above)
+        handled = _BY_NODE.get(type(above))
+        found: Iterable[Move | Sink] = self.passes(value) if handled is None else getattr(self, handled)(value, above)
+        return found
 
     def sanitizes(self, node: ast.expr) -> bool:
         return is_sorted_in_place(self.facts, node)
