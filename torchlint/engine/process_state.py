@@ -128,6 +128,8 @@ def process_state_of(context: ProjectContext) -> ProcessState:
     """One state for each context and process, kept for the whole run."""
     kept = _states.get(id(context))
     if kept is None or kept[0] is not context:
+        for _, old in _states.values():
+            old.modules.close()
         _states.clear()
         kept = _states[id(context)] = (context, ProcessState(context))
     return kept[1]

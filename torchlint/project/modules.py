@@ -134,6 +134,11 @@ class ModuleIndex:
                 self.interfaces[old.path] = interface_of(old.source.text, old.tree)
             old.forget()
 
+    def close(self) -> None:
+        """Nothing more is asked: trees and modules hold each other, and no collector runs."""
+        for shelf in (self._trees, self._faces):
+            shelf.clear()
+
     def exported(self, path: str, name: str) -> Names:
         """What other files get when they import a name from a project file.
 

@@ -40,6 +40,12 @@ class Shelf:
             assert oldest is not None
             yield oldest
 
+    def clear(self) -> None:
+        for facts in self._facts.values():
+            facts.forget()
+        self._facts.clear()
+        self._size = 0
+
 
 def _size_of(facts: FileFacts) -> int:
     """Characters; an interface consists of empty lines, mostly."""
