@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from types import EllipsisType
 from typing import TYPE_CHECKING
@@ -120,7 +121,7 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
     for callee, given in called:
         if id(given) not in known:
             known[id(given)] = _with_arguments(facts, replace(edge, objects=objects), given, site.scope)
-        yield replace(known[id(given)], callee=callee)
+        yield replace(known[id(given)], callee=sys.intern(callee))  # a large project calls few of its functions
     if holder is not None and isinstance(site.node.func, ast.Attribute):
         yield replace(edge, callee=site.node.func.attr, holder=holder)
     for argument, callee in mentioned:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -26,6 +27,17 @@ _MODULES = ("torch.nn.", "lightning.pytorch.LightningModule", "mmengine.model.",
 """Beginnings of the names of classes that are modules."""
 _DEPTH = 8
 """Base classes followed one after another."""
+
+
+@functools.lru_cache(maxsize=200_000)
+def symbol_of(name: str) -> Symbol:
+    """A project name as a symbol, one object for each: graphs of calls hold the same few a hundred times.
+
+    >>> symbol_of("net.py::Net.step")
+    ('net.py', 'Net.step')
+    """
+    path, _, qualname = name.partition("::")
+    return sys.intern(path), qualname
 
 
 class CallGraph:
@@ -100,13 +112,11 @@ class CallGraph:
 
     def callee(self, edge: Edge) -> Symbol:
         """What a call names: the method that a class has, or inherits."""
-        path, _, qualname = edge.callee.partition("::")
-        return self.defining((path, qualname))
+        return self.defining(symbol_of(edge.callee))
 
     def made_by(self, edge: Edge) -> Symbol:
         """What a call runs where it names a class: its `__init__`."""
-        path, _, qualname = edge.callee.partition("::")
-        return self.defining((path, f"{qualname}.__init__"))
+        return self.defining(symbol_of(f"{edge.callee}.__init__"))
 
     def overriding(self, place: Symbol) -> list[Symbol]:
         """What runs in place of a method, for objects of classes that override it."""
@@ -115,8 +125,7 @@ class CallGraph:
     def is_module(self, owner: Symbol, depth: int = _DEPTH) -> bool:
         """Whether a class is seen to be an `nn.Module`, through base classes of the project."""
         for base in self._bases.get(owner, ()) if depth else ():
-            path, _, name = base.partition("::")
-            if base.startswith(_MODULES) or (name and self.is_module((path, name), depth - 1)):
+            if base.startswith(_MODULES) or ("::" in base and self.is_module(symbol_of(base), depth - 1)):
                 return True
         return False
 
@@ -126,10 +135,9 @@ class CallGraph:
         return bool(owner[1]) and not self.has_function(owner) and self._is_of_project(owner)
 
     def _is_of_project(self, owner: Symbol, depth: int = _DEPTH) -> bool:
-        bases = (base.partition("::") for base in self._bases.get(owner, ()))
         return depth > 0 and all(
-            self._is_of_project((path, name), depth - 1) if name else path.startswith("torch.nn.")
-            for path, _, name in bases
+            self._is_of_project(symbol_of(base), depth - 1) if "::" in base else base.startswith("torch.nn.")
+            for base in self._bases.get(owner, ())
         )
 
     def loaded(self, paths: Iterable[str]) -> frozenset[str]:
@@ -195,7 +203,7 @@ class CallGraph:
             for one in summary.registrations:
                 for user in users.get(one.decorator, ()):
                     yield user, Edge(user[1], f"{path}::{one.symbol}")
-                home, _, decorator = one.decorator.partition("::")
+                home, decorator = symbol_of(one.decorator)
                 if home in self._summaries and self._summaries[home].tables:
                     if one.decorator not in pickers:
                         pickers[one.decorator] = list(self._pickers(self._summaries[home], decorator))
@@ -236,20 +244,19 @@ class CallGraph:
     def _inherited(self, owner: Symbol, method: str, depth: int = _DEPTH) -> Iterator[Symbol]:
         """The methods of base classes that one of a class overrides."""
         for base in self._bases.get(owner, ()) if depth else ():
-            path, _, name = base.partition("::")
-            if self.has_function((path, f"{name}.{method}")):
-                yield path, f"{name}.{method}"
-            yield from self._inherited((path, name), method, depth - 1)
+            inherited = symbol_of(f"{base}.{method}")
+            if self.has_function(inherited):
+                yield inherited
+            yield from self._inherited(symbol_of(base), method, depth - 1)
 
     def _next(self, place: Symbol, constructed: tuple[str, ...], *, only_calls: bool) -> Iterator[Symbol]:
         for imported in self._imports.get(place, ()):
             yield imported, ""
         edges = self._edges.get(place, ())
         for callee in dict.fromkeys(edge.callee for edge in edges if not (only_calls and edge.is_reference)):
-            path, _, qualname = callee.partition("::")
-            yield self.defining((path, qualname))
-            if not self.has_function((path, qualname)):  # a class, or an object of one
-                made = (self.defining((path, f"{qualname}.{method}")) for method in constructed)
+            yield self.defining(symbol_of(callee))
+            if not self.has_function(symbol_of(callee)):  # a class, or an object of one
+                made = (self.defining(symbol_of(f"{callee}.{method}")) for method in constructed)
                 yield from (method for method in made if self.has_function(method))
 
     def has_function(self, place: Symbol) -> bool:
@@ -265,8 +272,7 @@ class CallGraph:
         if depth <= 0 or not bases or qualname in self._summaries[path].functions:
             return place
         for base in bases:
-            base_path, _, base_name = base.partition("::")
-            found = self.defining((base_path, f"{base_name}.{method}"), depth - 1)
+            found = self.defining(symbol_of(f"{base}.{method}"), depth - 1)
             if self.has_function(found):
                 return found
         return place

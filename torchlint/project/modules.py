@@ -20,7 +20,9 @@ from torchlint.source.text import is_notebook
 
 _ALL = math.inf
 _MOST_OF_TREES, _MOST_OF_INTERFACES = 1_000_000, 300_000
-"""Characters of files whose trees stay at hand."""
+"""Characters of files whose trees stay at hand; a tree that judges ask takes two hundred times its source."""
+_MANY = 1_500
+"""Files of a project. What more of them say takes the room of three trees in four."""
 
 
 class ModuleIndex:
@@ -50,7 +52,8 @@ class ModuleIndex:
         """Of the files that were read."""
         self._own: FileFacts | None = None
         self._unreadable: set[str] = set()
-        self._trees, self._faces = Shelf(_MOST_OF_TREES), Shelf(_MOST_OF_INTERFACES)
+        most = _MOST_OF_TREES if len(self.paths) <= _MANY else _MOST_OF_TREES // 4
+        self._trees, self._faces = Shelf(most), Shelf(_MOST_OF_INTERFACES)
         """The whole facts of files, and those of interfaces."""
         self._exported: dict[tuple[str, str], Names] = {}
         self._bound: dict[str, frozenset[str]] = {}
