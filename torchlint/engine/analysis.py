@@ -80,13 +80,13 @@ class Reading(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Of the other files this alone counts (facts/exports.py); empty for a file that could not be read."""
     gone_through: tuple[str, ...] = ()
     """Those of the other files of which all names count."""
-    interface: str = ""
+    interface: bytes = b""
     """What others read of the file (facts/interface.py)."""
 
 
 def reading_of(facts: FileFacts, modules: ModuleIndex) -> Reading:
     """What whoever keeps the results of a file needs besides."""
-    path, interface = facts.path, interface_of(facts.source.text, facts.tree)
+    path, interface = facts.path, interface_of(facts.source.text, facts.tree).encode()
     return Reading(modules.consulted_by(path), exports_of(facts), modules.gone_through_by(path), interface)
 
 

@@ -122,6 +122,12 @@ class CallGraph:
         """What runs in place of a method, for objects of classes that override it."""
         return [method for _, method in self._overriding.get(place, ())]
 
+    def overridden(self, place: Symbol) -> Iterator[Symbol]:
+        """The methods of base classes that a method runs in place of."""
+        owner, _, method = place[1].rpartition(".")
+        if not method.startswith("__"):
+            yield from self._inherited((place[0], owner), method)
+
     def is_module(self, owner: Symbol, depth: int = _DEPTH) -> bool:
         """Whether a class is seen to be an `nn.Module`, through base classes of the project."""
         for base in self._bases.get(owner, ()) if depth else ():

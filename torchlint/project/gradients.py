@@ -45,9 +45,8 @@ class Gradients:
         """Whether a call is seen to hand a gradient in at the parameter that the operator works on."""
         if passage.parameter is None:
             return True
-        calls = [
-            edge for start in self._callers[place] if start in self._handed for edge in self._calls.edges_from(start)
-        ]
+        starts = [start for start in self._callers(place) if start in self._handed]
+        calls = [edge for start in starts for edge in self._calls.edges_from(start)]
         edges = [edge for edge in calls if self._runs(edge, place)]
         if not edges:
             return not passage.is_named_for_data and place not in self._open_methods
@@ -57,14 +56,19 @@ class Gradients:
         callee = self._calls.callee(edge)
         return callee == place or place in self._calls.overriding(callee)
 
+    def _callers(self, place: Symbol) -> set[Symbol]:
+        """What calls a function, or a method that it overrides."""
+        return {caller for one in (place, *self._calls.overridden(place)) for caller in self._called_from.get(one, ())}
+
     @functools.cached_property
-    def _callers(self) -> dict[Symbol, set[Symbol]]:
-        found: dict[Symbol, set[Symbol]] = defaultdict(set)
+    def _called_from(self) -> dict[Symbol, list[Symbol]]:
+        """What names each function in a call, tests aside."""
+        found: dict[Symbol, list[Symbol]] = defaultdict(list)
         for place in self._calls.places:
             for edge in self._calls.edges_from(place) if not is_test(place[0]) else ():
-                callee = self._calls.callee(edge)
-                for one in (callee, *self._calls.overriding(callee)):
-                    found[one].add(place)
+                callers = found[self._calls.callee(edge)]
+                if not callers or callers[-1] is not place:
+                    callers.append(place)
         return found
 
     def _shown_by(self, summary: FileSummary, *, from_losses_alone: bool) -> frozenset[Symbol]:
@@ -108,7 +112,7 @@ class Gradients:
         for path, summary in self._project.summaries.items():
             for name in summary.functions if not is_test(path) else ():
                 owner, _, method = name.rpartition(".")
-                is_open = not self._callers.get((path, name)) and method != "__init__"
+                is_open = not self._callers((path, name)) and method != "__init__"
                 if is_open and self._calls.is_module((path, owner)):
                     forward = self._calls.defining((path, f"{owner}.forward"))
                     if not self._calls.has_function(forward):

@@ -46,9 +46,9 @@ class ModuleIndex:
         self._load = load
         self._sources = sources
         self._configured = ConfiguredClasses(configurations)
-        self.kept_interface: Callable[[str], str | None] = lambda _: None
+        self.kept_interface: Callable[[str], bytes | None] = lambda _: None
         """What an earlier run knows."""
-        self.interfaces: dict[str, str] = {}
+        self.interfaces: dict[str, bytes] = {}
         """Of the files that were read."""
         self._own: FileFacts | None = None
         self._unreadable: set[str] = set()
@@ -100,7 +100,7 @@ class ModuleIndex:
         interface = self.interfaces.get(path) or self.kept_interface(path)
         if interface is None:
             return self.read(path)
-        facts = self._load(path, interface, self)
+        facts = self._load(path, interface.decode(), self)
         if facts is not None:
             for old in self._faces.put(facts):
                 old.forget()
@@ -134,7 +134,7 @@ class ModuleIndex:
     def _keep(self, facts: FileFacts) -> None:
         for old in self._trees.put(facts):
             if old.path not in self.interfaces:
-                self.interfaces[old.path] = interface_of(old.source.text, old.tree)
+                self.interfaces[old.path] = interface_of(old.source.text, old.tree).encode()
             old.forget()
 
     def close(self) -> None:

@@ -143,18 +143,17 @@ class Keeper:
         is_sound = not result.internal_errors and self._numbers.keys() >= {result.path, *reading.consulted}
         body = encoded(replace(result, reading=None)) if is_sound else None
         if body is not None:
-            self._keep((job.path, INTERFACE), (), (), reading.interface.encode())
+            self._keep((job.path, INTERFACE), (), (), reading.interface)
             asked = job.path, SUMMARY if job.summary_only else CHECK
             self._keep(asked, reading.consulted, reading.gone_through, body)
             self._checksums.set_exports(result.path, reading.exports or UNREADABLE)
 
-    def interface(self, path: str) -> str | None:
+    def interface(self, path: str) -> bytes | None:
         """What others read of a file, which hangs on that file alone."""
         before, asked = self._known.files.get(path), (path, INTERFACE)
         is_same = before is not None and before.checksum == self._checksums.files[path].checksum
         kept = self._known.said.get(asked) if is_same else None
-        body = None if kept is None else kept.body()
-        return None if body is None else body.decode()
+        return None if kept is None else kept.body()
 
     def answer(self, path: str, question: bytes) -> bytes | None:
         """What an earlier run was answered by a file."""
