@@ -7,7 +7,7 @@ from torchlint.engine.processes import Processes
 
 def chunks(sizes: list[int], jobs: int = 2) -> list[list[int]]:
     """The sizes of what goes out together."""
-    processes = Processes(abs, abs, jobs, lambda size: size)
+    processes: Processes[int, int] = Processes(int, int, jobs, int)
     return [list(chunk) for chunk in processes._chunks(sizes)]
 
 
