@@ -8,8 +8,7 @@ from torchlint.facts.training.training_mode import LOADERS
 from torchlint.project.index import Project
 from torchlint.project.options import keeps_from_running
 from torchlint.project.programs import Program
-from torchlint.project.trials import only_tries
-from torchlint.project.unused_definitions import UnusedDefinitions
+from torchlint.project.unused_definitions import UnusedDefinitions, only_tries
 
 
 def gets_into_no_training(project: Project, path: str, symbol: str) -> bool:

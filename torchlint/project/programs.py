@@ -140,3 +140,36 @@ def _mode_of_flag(mode: Mode, value: Argument) -> Mode:
     if value is True:
         return mode
     return Mode.OFF if value is False or value is None else Mode.OPTIONAL
+
+
+class Reach:
+    """What the call graph reaches, every method of a class that is reached, and those of its bases."""
+
+    def __init__(self, program: Program, summaries: Mapping[str, FileSummary]) -> None:
+        self._reached = program.reached
+        bases: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for path, summary in summaries.items():
+            for owner, base in summary.bases:
+                base_path, separator, name = base.partition("::")
+                if separator:
+                    bases.setdefault((path, owner), []).append((base_path, name))
+        self._owners = set(program.reached)
+        waiting = [(path, _owner(symbol)) for path, symbol in program.reached if "." in symbol] + list(program.reached)
+        while waiting:
+            place = waiting.pop()
+            self._owners.add(place)
+            waiting += [base for base in bases.get(place, ()) if base not in self._owners]
+
+    def holds(self, path: str, symbol: str) -> bool:
+        """Whether a symbol may run: it is reached, or lies in a function or class that is."""
+        if not symbol:
+            return (path, "") in self._reached
+        while symbol:
+            if (path, symbol) in self._owners:
+                return True
+            symbol = _owner(symbol)
+        return False
+
+
+def _owner(symbol: str) -> str:
+    return symbol.rpartition(".")[0]

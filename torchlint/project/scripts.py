@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+
+from torchlint.project.requirements.lines import text_of
+from torchlint.project.requirements.pyproject import table_of, toml_of
 
 _TARGET = re.compile(r"^[\w.-]+\s*=\s*(?P<module>[\w.]+)\s*:\s*(?P<function>[\w.]+)\s*(?:\[.*\])?$")
 _QUOTED = re.compile(r"""["']([\w.-]+\s*=\s*[\w.]+:[\w.]+)["']""")
@@ -27,7 +29,7 @@ def console_scripts(files: Sequence[Path], sources: Collection[str]) -> Iterator
 def builds_package(files: Sequence[Path], root: Path) -> bool:
     """Whether the files at the root make a package that is installed; a `setup.py` further down makes an extension."""
     own = [path for path in files if path.name in _BUILD_FILES and path.parent == root]
-    return any(path.name == "setup.py" or _PACKAGE.search(_text(path)) for path in own)
+    return any(path.name == "setup.py" or _PACKAGE.search(text_of(path)) for path in own)
 
 
 def _file_of(module: str, sources: Collection[str]) -> str | None:
@@ -39,7 +41,7 @@ def _file_of(module: str, sources: Collection[str]) -> str | None:
 
 
 def _targets(path: Path) -> Iterator[tuple[str, str]]:
-    text = _text(path)
+    text = text_of(path)
     lines = _in_pyproject(text) if path.name == "pyproject.toml" else _in_setup(path.name, text)
     for line in lines:
         match = _TARGET.match(line.strip())
@@ -47,25 +49,11 @@ def _targets(path: Path) -> Iterator[tuple[str, str]]:
             yield match["module"], match["function"]
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""  # nothing to learn from a file that cannot be read
-
-
 def _in_pyproject(text: str) -> Iterator[str]:
-    import tomli  # noqa: PLC0415 - only projects with a pyproject.toml need it
-
-    try:
-        data: dict[str, Any] = tomli.loads(text)
-    except tomli.TOMLDecodeError:
-        return
-    tables = (data.get("project"), (data.get("tool") or {}).get("poetry") if isinstance(data.get("tool"), dict) else {})
-    for table in tables:
-        scripts = table.get("scripts") if isinstance(table, dict) else None
-        if isinstance(scripts, dict):
-            yield from (f"{name} = {target}" for name, target in scripts.items() if isinstance(target, str))
+    data = toml_of(text)
+    for keys in (("project", "scripts"), ("tool", "poetry", "scripts")):
+        scripts = table_of(data, *keys).items()
+        yield from (f"{name} = {target}" for name, target in scripts if isinstance(target, str))
 
 
 def _in_setup(name: str, text: str) -> Iterator[str]:

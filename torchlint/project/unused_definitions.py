@@ -14,7 +14,6 @@ from torchlint.facts.dynamic_imports import IMPORTING
 from torchlint.facts.entries import is_test
 from torchlint.facts.tree import is_main_guard, last_word
 from torchlint.project.call_graph import Symbol
-from torchlint.project.trials import only_tries
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -201,3 +200,9 @@ def _looks_up(facts: FileFacts) -> bool:
     aliases = [name for name in names if isinstance(name, ast.alias)]
     imported = frozenset(one.asname or one.name.rpartition(".")[2] for one in aliases)
     return any(_is_look_up(node, imported) for node in ast.walk(facts.tree))
+
+
+def only_tries(project: Project, path: str) -> bool:
+    """Whether a file's main guard only tries out what the file is for: other files import it, and it trains nothing."""
+    programs = project.programs_starting_in(path)
+    return bool(project.importers.get(path)) and all(project.randomness_of(one).trained is None for one in programs)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import msgspec
-
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.tree import targets_of
 
@@ -14,20 +12,13 @@ ENVIRON = "os.environ"
 SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
 
 
-class Write(msgspec.Struct, frozen=True):
-    """One write of a variable; `value` is None when it is not a literal."""
-
-    name: str
-    value: str | None
-
-
-def writes(visit: Visit, name: str) -> Iterator[Write]:
-    """The writes of one variable that this assignment or call makes in the running process."""
+def writes(visit: Visit, name: str) -> Iterator[str | None]:
+    """What this assignment or call sets a variable of the running process to; None for what is not a literal."""
     if isinstance(visit.node, ast.Assign):
         assignment = visit.assignment
         for target in targets_of(assignment):
             if isinstance(target, ast.Subscript) and _key(visit, target) == name:
-                yield Write(name, visit.value(assignment.value).text)
+                yield visit.value(assignment.value).text
     elif isinstance(visit.node, ast.Call):
         yield from _called(visit, name)
 
@@ -38,11 +29,11 @@ def _key(visit: Visit, target: ast.Subscript) -> str | None:
     return visit.value(target.slice).text
 
 
-def _called(visit: Visit, name: str) -> Iterator[Write]:
+def _called(visit: Visit, name: str) -> Iterator[str | None]:
     call, function = visit.call, visit.callee()
     if function in SETTERS and len(call.args) > 1:
         if visit.value(call.args[0]).constants == (name,):
-            yield Write(name, visit.value(call.args[1]).text)
+            yield visit.value(call.args[1]).text
     elif function == "os.environ.update":
         pairs: list[tuple[object, ast.expr]] = [(keyword.arg, keyword.value) for keyword in call.keywords]
         for argument in call.args:
@@ -50,4 +41,4 @@ def _called(visit: Visit, name: str) -> Iterator[Write]:
                 pairs += [(getattr(k, "value", None), v) for k, v in zip(argument.keys, argument.values, strict=True)]
         for key, value in pairs:
             if key == name:
-                yield Write(name, visit.value(value).text)
+                yield visit.value(value).text

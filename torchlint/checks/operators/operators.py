@@ -31,7 +31,7 @@ from torchlint.checks.operators.operator_matches import (
     without_variation,
 )
 from torchlint.checks.operators.operator_surroundings import is_steadied, releases_of
-from torchlint.checks.operators.raw_inputs import given_parameter, is_first_layer, is_raw_input
+from torchlint.checks.operators.raw_inputs import given_parameter, is_raw_input
 from torchlint.diagnostics import Confidence
 from torchlint.facts.callees import names_called
 from torchlint.facts.differentiation import (
@@ -170,7 +170,7 @@ def _is_certain(visit: Visit, matches: Sequence[Match]) -> bool | None:
     if isinstance(use, ast.Call):
         if is_module_off(visit.facts, use):
             return None
-        certain = certain and not is_first_layer(visit.statement) and not takes_raw_input(visit.facts, use)
+        certain = certain and not takes_raw_input(visit.facts, use)
     return certain and not works_on_data(visit.facts, visit.scope)
 
 

@@ -14,19 +14,16 @@ from typing import TYPE_CHECKING
 from torchlint.facts.calls import arguments_for, functions_of
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.constants import sizes_of
-from torchlint.facts.definitions import only_end, only_value
+from torchlint.facts.definitions import only_end
 from torchlint.facts.ends import Definition, Parameter
-from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_method_call, is_own, last_word, targets_of
+from torchlint.facts.tree import is_own, last_word
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
-_STATISTICS = frozenset({"mean", "std", "var", "median", "amin", "amax"})
 _FIRST_LAYER = re.compile(r"^(?:conv_first|first_conv|stem|patch_embed\w*|to_patch\w*)$")
-_MADE_FIRST = re.compile(r"^(?:conv_first|first|first_conv|conv_pre)$")
 _COLOURS = re.compile(
     r"^(?:num_in_ch|num_input_channels|input_nc|in_nc|(?:i|img|image)_ch\w*|in_chans|n_colors|num_colors|input_channels)$"
 )
@@ -37,8 +34,6 @@ _SMALLEST_PICTURE = 96
 
 def is_raw_input(facts: FileFacts, call: ast.AST, expression: ast.expr | None, scope: int) -> bool:
     """Whether the tensor that a call in `forward` works on evidently is the model's own input."""
-    if _is_normalised(facts, expression, scope):
-        return True
     sizes = sizes_of(facts, argument_of(call, "size", 1), scope) if isinstance(call, ast.Call) else ()
     expression, scope = _in_forward(facts, expression, scope)
     given = given_parameter(facts, expression, scope)
@@ -46,42 +41,6 @@ def is_raw_input(facts: FileFacts, call: ast.AST, expression: ast.expr | None, s
         return False
     is_picture = len(sizes) > 1 and min(sizes) >= _SMALLEST_PICTURE
     return is_picture or any(_takes_the_input(facts, layer, scope) for layer in _layers_given(facts, given, scope))
-
-
-def _is_normalised(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 4) -> bool:
-    """Whether the method takes detached statistics of the tensor off it.
-
-    The gradient of such a tensor would be wrong: nobody does this to anything but a series or image as it was loaded.
-    """
-    name = _viewed(expression)
-    if not isinstance(name, ast.Name) or depth <= 0:
-        return False
-    if name.id in _described(facts, facts.function_of(scope)):
-        return True
-    made, where = only_value(facts, name, scope)
-    return _is_normalised(facts, made, where, depth - 1)
-
-
-@memoized
-def _described(facts: FileFacts, function: int | None) -> frozenset[str]:
-    """The names of a function whose detached statistics it keeps."""
-    bindings = {} if function is None else facts.symbols.scopes[function].bindings
-    return frozenset(_detached_statistic_of(one.value) for beside in bindings.values() for one in beside)
-
-
-def _detached_statistic_of(value: ast.expr | None) -> str:
-    """`x` of `x.mean(1, keepdim=True).detach()`, `torch.std(x, dim=1).detach()`; empty for all else."""
-    statistic = value.func.value if is_method_call(value, "detach") else None
-    if not is_method_call(statistic) or statistic.func.attr not in _STATISTICS:
-        return ""
-    owner = statistic.func.value
-    of = statistic.args[0] if getattr(owner, "id", "") == "torch" and statistic.args else owner
-    return getattr(of, "id", "")
-
-
-def is_first_layer(statement: ast.stmt) -> bool:
-    """Whether a statement makes what is called the first layer of a model: nothing before it asks for a gradient."""
-    return any(_MADE_FIRST.search(last_word(target)) for target in targets_of(statement))
 
 
 def given_parameter(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> str | None:

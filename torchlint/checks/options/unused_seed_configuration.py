@@ -15,8 +15,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.options.configurations import Configuration, configurations
 from torchlint.facts.scopes import CallSite
 from torchlint.project.call_graph import is_reached
-from torchlint.project.configuration_uses import is_ignored, is_loaded_elsewhere, loading_files
-from torchlint.project.configurations import ConfiguredSeed
+from torchlint.project.configurations import ConfiguredSeed, is_ignored, is_loaded_elsewhere, loading_files
 from torchlint.project.index import Project
 
 _CODE = "TL305"

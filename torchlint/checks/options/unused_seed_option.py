@@ -31,7 +31,6 @@ _CONVERTERS = frozenset({"builtins.int", "builtins.float", "builtins.str"})
 _DYNAMIC = frozenset(
     {"builtins.eval", "builtins.exec", "builtins.globals", "builtins.locals", "click.get_current_context"}
 )
-_COMMANDS = frozenset({"typer.Typer().command", "typer.Typer().callback"})
 _MAKERS = frozenset({"tyro.cli", "simple_parsing.parse", "pyrallis.parse", "draccus.parse"})
 """Functions that make an object of the class they are given, from the command line."""
 
@@ -66,7 +65,7 @@ def find_options(visit: Visit) -> Iterator[Finding]:
     if option is None:
         return
     if visit.callee() == "click.option":
-        command = _command(visit.facts, visit.site, "click")
+        command = _command(visit.facts, visit.site)
         if command is not None and _ignores(visit.facts, command, option[1]):
             yield Finding(_CODE, visit.node, {"option": option[0], "name": option[1]}, "parameter")
         return
@@ -81,29 +80,6 @@ def find_options(visit: Visit) -> Iterator[Finding]:
         parsed = sorted(analysis.parsed, key=lambda call: (call.lineno, call.col_offset))
         related = tuple((call, _PARSED) for call in parsed)
         yield Finding(_CODE, visit.node, values, related=related, exits=tuple(flow.exits))
-
-
-@check(codes=(_CODE,), triggers=Triggers(calls=_COMMANDS), judge=_judge)
-def find_parameters(visit: Visit) -> Iterator[Finding]:
-    """A parameter `seed` of a function that typer makes a command of."""
-    function = _command(visit.facts, visit.site, "typer") if visit.callee() in _COMMANDS else None
-    definition = visit.statement
-    if function is None or not isinstance(definition, ast.FunctionDef) or visit.facts.cached(_is_dynamic):
-        return
-    for parameter, default in _parameters(definition.args):
-        name = parameter.arg
-        is_kept = default is not None and KEPT.search(f"{ast.unparse(parameter)} = {ast.unparse(default)}")
-        if SEED.fullmatch(name) and not is_kept and _ignores(visit.facts, function, name):
-            values = {"option": f"--{name.replace('_', '-')}", "name": name}
-            yield Finding(_CODE, parameter, values, "parameter")
-
-
-def _parameters(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
-    """The parameters that have names for callers, each with its default."""
-    positional = [*arguments.posonlyargs, *arguments.args]
-    missing: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
-    yield from zip(positional, [*missing, *arguments.defaults], strict=True)
-    yield from zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
 
 
 def _fields(facts: FileFacts) -> Iterator[Site]:
@@ -200,7 +176,7 @@ def _is_plain_use(parents: Mapping[ast.AST, ast.AST], arguments: ast.expr) -> bo
     return word == "len" or word.startswith("parse_")
 
 
-def _command(facts: FileFacts, site: CallSite, library: str) -> ast.FunctionDef | None:
+def _command(facts: FileFacts, site: CallSite) -> ast.FunctionDef | None:
     """The function that a decorator makes a command of, unless another decorator may take its options away."""
     function = site.statement
     if not isinstance(function, ast.FunctionDef) or site.node not in function.decorator_list:
@@ -209,7 +185,7 @@ def _command(facts: FileFacts, site: CallSite, library: str) -> ast.FunctionDef 
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         names = facts.names(called, site.scope).names
         is_command = isinstance(called, ast.Attribute) and called.attr in ("command", "group")
-        is_known = is_command or any(one.startswith(f"{library}.") for one in names)
+        is_known = is_command or any(one.startswith("click.") for one in names)
         if not is_known or any("pass_" in one for one in names):
             return None
     annotations = [one.annotation for one in (*function.args.args, *function.args.kwonlyargs) if one.annotation]

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
+from torchlint.catalogue.load import load_orders
+from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.order.order_findings import finding_of, in_files, judged_by
-from torchlint.checks.order.results import ResultsAnalysis
-from torchlint.checks.order.workers.queues import collected, gathered, loop_around
-from torchlint.facts.flow.tracker import Flow, follow
-from torchlint.facts.order.analysis import started
+from torchlint.checks.order.orders import finding_of, in_files, judged_by
+from torchlint.facts.flow.tracker import Sink, follow
+from torchlint.facts.flow.values import Kept, Move, Value
+from torchlint.facts.order.analysis import OrderAnalysis, started
+from torchlint.facts.order.files import SPELLED
+from torchlint.facts.order.loops import filled, filled_by_number, names_bound, names_in
+from torchlint.facts.order.places import is_only_reduced
+from torchlint.facts.order.words import PAIRS, ROWS, SPLIT
 from torchlint.facts.tree import is_method_call
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
 
 _CODE = "TL404"
 FUNCTIONS = frozenset({"concurrent.futures.as_completed", "asyncio.as_completed", "dask.distributed.as_completed"})
@@ -23,10 +31,91 @@ WAITING = frozenset({"ray.wait"})
 """What is called again and again for the tasks that have finished since."""
 
 
-def _told(visit: Visit, flow: Flow, message: str = "default", line: int | None = None) -> Iterator[Finding]:
-    """An order of results that decides something, in the file or in one that it writes for others."""
-    call = shortened(ast.unparse(visit.call.func))
-    return finding_of(_CODE, visit, flow, {"call": call}, message, exits=in_files(flow), line=line)
+class ResultsAnalysis(OrderAnalysis):
+    """Where the order decides something in which results come: they get joined to their inputs, or stacked."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        super().__init__(facts)
+        self._side_by_side: set[str] = set()
+        """The lists that one loop fills, as they are written: one may hold the places of the others' rows."""
+
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        above = self.facts.index.parents.get(value.node)
+        if value.label == SPELLED:
+            return super().steps(value)
+        if isinstance(above, ast.Assign) and any(self._is_column(target) for target in above.targets):
+            return [Sink(PAIRS, above.targets[0])]
+        if isinstance(above, ast.List):  # of tables that are put side by side
+            return [value.at(above)]
+        return super().steps(value)
+
+    def _is_column(self, target: ast.expr) -> bool:
+        if not isinstance(target, ast.Subscript):
+            return False
+        names = self.facts.names(target.value, self.facts.index.scope_of(target)).names
+        return bool(names) and all(name.startswith("pandas.") for name in names)
+
+    def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
+        scope = self.facts.index.scope_of(call)
+        name = self.facts.names(call.func, scope).only or ""
+        if name in load_orders().stacks or name in load_orders().arrays:
+            is_harmless = len(self._side_by_side) > 1 or is_only_reduced(self.facts, call)
+            return () if is_harmless else [Sink(ROWS, call)]
+        if name in load_orders().tables:
+            return [value.at(call)]
+        if name.startswith("pandas."):
+            axis = next((keyword.value for keyword in call.keywords if keyword.arg == "axis"), None)
+            is_beside = bool(set(self.facts.value(axis, scope).constants) & {1, "columns"})
+            return [Sink(PAIRS, call)] if name == "pandas.concat" and is_beside else ()
+        return super().called(value, call)
+
+    def is_paired(self, call: ast.Call, below: ast.expr) -> bool:
+        """Whether `zip` pairs results with what came in another order."""
+        others = [one for one in call.args if one is not below]
+        numbers = load_orders().numbers | {"itertools.repeat"}
+        scope = self.facts.index.scope_of(call)
+        calls = [self.facts.names(one.func, scope).only for one in others if isinstance(one, ast.Call)]
+        return not any(one in numbers for one in calls) and not any(
+            ast.unparse(one) in self._side_by_side for one in others
+        )
+
+    def sliced(self, value: Value, above: ast.Subscript, *, is_whole: bool) -> Iterator[Move | Sink]:
+        if is_whole:
+            yield value.at(above)
+        elif self._has_counterpart(above):  # else it is a look at the first few
+            yield Sink(SPLIT, above)
+
+    def _has_counterpart(self, above: ast.Subscript) -> bool:
+        """`rows[:n]`, where `rows[n:]` stands beside it."""
+        bound = _only_bound(above)
+        if bound is None or not isinstance(above.value, ast.Name):
+            return False
+        reads = self.facts.index.reads(self.facts.index.scope_of(above), above.value.id)
+        others = (self.facts.index.parents[read] for read in reads)
+        return any(_only_bound(one) == (bound[0], not bound[1]) for one in others)
+
+    def numbers_in(self, _loop: ast.For | ast.AsyncFor, index: str | None) -> set[str]:
+        return {index} if index is not None else set()  # what else is counted is mostly progress
+
+    def filled(
+        self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, index: str | None, value: Value
+    ) -> Iterator[Move | Sink]:
+        yield from self.written(loop, statement, value)
+        addition = filled_by_number(statement, index) or filled(statement)
+        if addition is not None:
+            container, element = addition
+            self._side_by_side.add(ast.unparse(container))
+            if element is not None and names_bound(loop) & names_in(element):
+                yield Kept(container, value.at(container), in_place=True)
+
+
+def _only_bound(node: ast.AST) -> tuple[str, bool] | None:
+    """The one bound of a slice, as it is written, and whether the slice begins there."""
+    bounds = node.slice if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) else None
+    given = (bounds.lower or bounds.upper) if bounds is not None and bounds.step is None else None
+    if bounds is None or given is None or (bounds.lower is not None and bounds.upper is not None):
+        return None
+    return ast.unparse(given), bounds.lower is not None
 
 
 @check(
@@ -37,18 +126,6 @@ def _told(visit: Visit, flow: Flow, message: str = "default", line: int | None =
 def find(visit: Visit) -> Iterator[Finding]:
     """Tasks whose results are collected as they finish, and then used by their place."""
     if is_method_call(visit.call, *METHODS) or visit.callee() in FUNCTIONS:
-        yield from _told(visit, follow(ResultsAnalysis(visit.facts), started(visit.facts, visit.call)))
-
-
-@check(codes=(_CODE,), triggers=Triggers(calls=WAITING), judge=judged_by(ResultsAnalysis))
-def from_waiting(visit: Visit) -> Iterator[Finding]:
-    """Tasks whose results a loop collects as they finish, and which are then used by their place."""
-    yield from _told(visit, gathered(visit.facts, visit.site, loop_around(visit.facts, visit.site)))
-
-
-@check(codes=(_CODE,), triggers=Triggers(sites=sites_of(collected)), judge=judged_by(ResultsAnalysis))
-def from_queue(visit: Visit) -> Iterator[Finding]:
-    """Results that several workers put into one queue, collected as they come and then used by their place."""
-    found = visit.facts.cached(collected).get(visit.call)
-    if found is not None:
-        yield from _told(visit, found.flow, "queue", None if found.loop is None else found.loop.lineno)
+        flow = follow(ResultsAnalysis(visit.facts), started(visit.facts, visit.call))
+        call = shortened(ast.unparse(visit.call.func))
+        yield from finding_of(_CODE, visit, flow, {"call": call}, exits=in_files(flow))

@@ -12,11 +12,8 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.checks.order.completion_order import FUNCTIONS as FINISHED
 from torchlint.checks.order.completion_order import METHODS as FINISHING
 from torchlint.checks.order.completion_order import WAITING
-from torchlint.checks.order.unsorted_listing import FUNCTIONS as LISTING
-from torchlint.checks.order.unsorted_listing import METHODS as LISTING_METHODS
-from torchlint.checks.order.unsorted_listing import listing
-from torchlint.checks.order.workers.queues import filled_by_workers
-from torchlint.checks.order.workers.starts import worker_starts
+from torchlint.checks.order.orders import LISTING, LISTING_METHODS, listing
+from torchlint.checks.order.workers import filled_by_workers, worker_starts
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.order.harmless import MustAnalysis, open_uses

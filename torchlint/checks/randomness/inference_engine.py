@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from torchlint.catalogue.libraries import Fact, Library
 from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.programs import is_demonstration
 from torchlint.checks.framework.registration import Finding, ProgramFinding, Triggers, check, program_check
-from torchlint.checks.framework.unseeded_programs import is_demonstration
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.randomness.library_facts import certainty, is_settled
 from torchlint.diagnostics import Confidence, Related, Severity

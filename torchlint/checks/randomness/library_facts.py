@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -20,12 +20,9 @@ from torchlint.checks.randomness import given_seeds
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.constants import holds_call
 from torchlint.facts.entries import is_beside_training
-from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.full_names import Callee
-from torchlint.facts.functions import decorators_of
-from torchlint.facts.memoizing import memoized
 from torchlint.facts.values import may_be_hidden
 from torchlint.project.index import Project
 
@@ -98,8 +95,6 @@ def _answer(visit: Visit, library: Library, use: Use) -> Answer:
         return Answer.NO
     if use.holding and not holds_call(visit.facts, visit.call, visit.scope, re.compile(use.holding)):
         return Answer.NO
-    if use.within and not _stands_within(visit, use):
-        return Answer.NO
     return holds(visit.facts, visit.call, Callee(use.call or use.method), use.where, visit.scope)
 
 
@@ -111,25 +106,6 @@ def _is_its_file(visit: Visit, library: Library, use: Use) -> bool:
     targets = (target for target, _ in visit.facts.symbols.imports if not target.level)
     imported = {target.module.partition(".")[0] for target in targets}
     return library.import_name in imported and imported.isdisjoint(use.unless_imported)
-
-
-def _stands_within(visit: Visit, use: Use) -> bool:
-    """Whether a function with such a decorator is around the call, and none of the file seeds."""
-    facts = visit.facts
-    return _is_decorated(facts, visit.scope, use.within) and not _is_seeded(facts, use.seeded_by, use.within)
-
-
-@memoized
-def _is_seeded(facts: FileFacts, seeder: str, decorators: tuple[str, ...]) -> bool:
-    sites = (s for s in facts.calls.find(names=(seeder,)) if facts.names(s.node.func, s.scope).only == seeder)
-    return any(_is_decorated(facts, site.scope, decorators) for site in sites)
-
-
-def _is_decorated(facts: FileFacts, scope: int, decorators: Collection[str]) -> bool:
-    """Whether a function around a scope has such a decorator: `@njit`, `@njit(parallel=True)`."""
-    around = (facts.symbols.scopes[one] for one in facts.around(scope))
-    found = (name or "" for function in around for name in decorators_of(facts, function))
-    return any(name.removesuffix("()") in decorators for name in found)
 
 
 def _may_be_given(visit: Visit, argument: str, position: int | None) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from torchlint.checks.framework.operator_verdict import enumerated
+from torchlint.checks.framework.programs import is_demonstration, place_of_seed
 from torchlint.checks.framework.registration import ProgramFinding, program_check
-from torchlint.checks.framework.unseeded_programs import is_demonstration, place_of_seed
 from torchlint.diagnostics import Related, Severity
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
@@ -92,7 +93,7 @@ def _in_workers(program: Program, project: Project) -> Iterator[ProgramFinding]:
 def _saved(program: Program, project: Project, randomness: Randomness) -> Iterator[ProgramFinding]:
     """What is said of a program that trains nothing, and writes what it draws."""
     unseeded = randomness.unseeded_saved
-    if not _uses_torch(program, project):  # it may prepare the data of others that do
+    if program.files.isdisjoint(project.torch_files):  # it may prepare the data of others that do
         unseeded = tuple(one for one in unseeded if project.has_torch and one in randomness.prepared)
     if not unseeded or is_demonstration(program, unseeded[0].saved, project):
         return
@@ -107,16 +108,11 @@ def _saved(program: Program, project: Project, randomness: Randomness) -> Iterat
     yield ProgramFinding(_CODE, place, values, message, related=tuple(related))
 
 
-def _uses_torch(program: Program, project: Project) -> bool:
-    libraries = set(project.catalogue.names.libraries)
-    return any(project.summaries[path].libraries & libraries for path in program.files & project.summaries.keys())
-
-
 def _values(unseeded: Sequence[Draw], randomness: Randomness) -> dict[str, str]:
     return {
-        "missing": _listed([_NAMES[draw.generator] for draw in unseeded]),
-        "seeded": _listed([_NAMES[name] for name in _NAMES if name in randomness.reached_generators]),
-        "fixes": _listed([f"`{_SEEDING[draw.generator]}`" for draw in unseeded]),
+        "missing": enumerated([_NAMES[draw.generator] for draw in unseeded]),
+        "seeded": enumerated([_NAMES[name] for name in _NAMES if name in randomness.reached_generators]),
+        "fixes": enumerated([f"`{_SEEDING[draw.generator]}`" for draw in unseeded]),
     }
 
 
@@ -141,9 +137,4 @@ def _related(randomness: Randomness) -> Iterator[Related]:
 
 def _seeding(randomness: Randomness) -> Iterator[Related]:
     for seed in randomness.seeds[:1]:
-        yield Related(seed.place.location, f"`{seed.name}` seeds {_listed(sorted(seed.generators))}")
-
-
-def _listed(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+        yield Related(seed.place.location, f"`{seed.name}` seeds {enumerated(sorted(seed.generators))}")

@@ -79,10 +79,6 @@ class _FlagWrite(msgspec.Struct, frozen=True):
 
 def _flag_writes(facts: FileFacts) -> list[_FlagWrite]:
     """All assignments to the two flags, in source order."""
-    return facts.cached(_writes)
-
-
-def _writes(facts: FileFacts) -> list[_FlagWrite]:
     found = []
     for assignment in facts.symbols.assignments:
         target = assignment.target
@@ -100,7 +96,7 @@ def contradicting(facts: FileFacts, statement: ast.stmt) -> _FlagWrite | None:
 
     Both stand in one function, one of them in a block that holds the other, and neither is written again there.
     """
-    writes = _flag_writes(facts)
+    writes = facts.cached(_flag_writes)
     own = next((w for w in writes if w.statement is statement and w.name == BENCHMARK and w.value is True), None)
     if own is None:
         return None

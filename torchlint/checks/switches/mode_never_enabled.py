@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from torchlint.checks.framework.operator_verdict import mode_fix
+from torchlint.checks.framework.programs import is_demonstration, place_of_seed, varying_kernels
 from torchlint.checks.framework.registration import ProgramFinding, program_check
-from torchlint.checks.framework.unseeded_programs import is_demonstration, place_of_seed
-from torchlint.checks.framework.varying_kernels import varying_kernels
 from torchlint.checks.switches.cudnn_switches import DETERMINISTIC
 from torchlint.diagnostics import Fix, Related, Severity
 from torchlint.facts.entries import is_example, is_measuring, is_test

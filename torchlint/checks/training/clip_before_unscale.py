@@ -163,20 +163,11 @@ class _Function(msgspec.Struct, frozen=True):
         for site in self.calls:
             if not precedes(self.facts, site.node, clip.node):
                 continue
-            if _calls(site.node, "unscale_") and not self._is_used_up(site, backward):
+            if _calls(site.node, "unscale_"):
                 return True
             if position_of(site.node) > position_of(backward.node) and self._interferes(site, backward, scaler):
                 return True
         return False
-
-    def _is_used_up(self, unscale: CallSite, backward: CallSite) -> bool:
-        """Whether the optimizer that was unscaled has stepped before the next backward pass."""
-        optimizer = [ast.unparse(argument) for argument in unscale.node.args]
-        return any(
-            position_of(unscale.node) < position_of(site.node) < position_of(backward.node)
-            and [ast.unparse(a) for a in site.node.args] == optimizer
-            for site in self.steps
-        )
 
     def _interferes(self, site: CallSite, backward: CallSite, scaler: str) -> bool:
         """Whether a call between the backward pass and the clip may unscale, or makes gradients of its own."""
@@ -259,14 +250,6 @@ def _is_known_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool
 
 
 def _is_no_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    """Whether it is evidently something of this project, or a scaler that is always off."""
-    values = seen_values(facts, expression, scope)
-    made = [(value, where) for value, where in values if isinstance(value, ast.Call)]
-    if made and all("::" in (facts.names(call.func, where).only or "") for call, where in made):
-        return True
-    return bool(made) and all(_is_off(facts, call, where) for call, where in made)
-
-
-def _is_off(facts: FileFacts, call: ast.Call, scope: int) -> bool:
-    """`GradScaler(enabled=False)`."""
-    return facts.value(argument_of(call, "enabled", None), scope).only(bool) is False
+    """Whether it is evidently something of this project."""
+    made = [(one.func, where) for one, where in seen_values(facts, expression, scope) if isinstance(one, ast.Call)]
+    return bool(made) and all("::" in (facts.names(function, where).only or "") for function, where in made)

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from torchlint.project.outside import Outside
-from torchlint.project.requirements import commands, docker, lines, pyproject
+from torchlint.project.requirements import commands, lines, pyproject
 from torchlint.project.requirements.specifiers import clean
 
 _ORDER = ("pyproject.toml", "requirements", "setup.cfg", "setup.py", "Pipfile", "lock", "env", "conda", "ocker")
@@ -94,7 +94,7 @@ class Manifests:
             return commands.in_commands(text, package)
         if path.suffix in (".txt", ".cfg"):
             return lines.in_requirements(path, text, package, self._outside)
-        return docker.in_dockerfile(text, package, self._images)
+        return commands.in_dockerfile(text, package, self._images)
 
 
 _OF_TEXT: Mapping[str, Callable[[str, str], Iterator[str]]] = {

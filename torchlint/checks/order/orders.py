@@ -1,19 +1,24 @@
-"""What findings about an order share: what it decides, in the file itself or beyond it."""
+"""TL401, TL402 and TL403: an order that nobody chose, or a salted hash, and what it decides, here or in other files."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.registration import Finding, Judge
+from torchlint.checks.framework.registration import Finding, Judge, Triggers, check, sites_of
+from torchlint.checks.framework.spelling import shortened, spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Confidence
 from torchlint.facts.entries import is_named_for_show, is_test
 from torchlint.facts.file import MAIN, FileFacts
-from torchlint.facts.flow.tracker import Analysis, Flow
-from torchlint.facts.flow.values import Exit, Written
+from torchlint.facts.flow.tracker import Analysis, Flow, follow
+from torchlint.facts.flow.values import Exit, Value, Written
+from torchlint.facts.order.analysis import OrderAnalysis, started
+from torchlint.facts.order.salted import HashAnalysis, is_salted_hash, set_orders
 from torchlint.facts.order.words import DATA, DATASET, DRAW, LISTS, SPLIT
 from torchlint.project.beside_training import only_predicts
 from torchlint.project.index import Project
@@ -21,6 +26,10 @@ from torchlint.project.unused_definitions import UnusedDefinitions
 
 _OF_DATA = frozenset({DRAW, SPLIT, LISTS, DATA})
 """What a script without torch decides of the data that others train on."""
+LISTING = frozenset({"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"})
+LISTING_METHODS = frozenset({"iterdir", "glob", "rglob", "dirs", "files", "listdir", "walkdirs", "walkfiles"})
+"""Of pathlib, then those of the package `path` (16.14: what `os.listdir` gives, in its order)."""
+_VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
 
 
 def finding_of(
@@ -31,7 +40,6 @@ def finding_of(
     message: str = "default",
     *,
     exits: Sequence[Exit] | None = None,
-    line: int | None = None,
 ) -> Iterator[Finding]:
     """What is said of an order that decides something here, or is kept for others; with how it gets there."""
     exits = tuple(flow.exits if exits is None else exits)
@@ -39,7 +47,7 @@ def finding_of(
         return
     places = () if flow.sink is None else (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}"))
     values = {**values, **_sink_values(visit, flow)}
-    yield Finding(code, visit.node, values, message, related=places, exits=exits, line=line)
+    yield Finding(code, visit.node, values, message, related=places, exits=exits)
 
 
 def _sink_values(visit: Visit, flow: Flow) -> dict[str, str]:
@@ -102,3 +110,48 @@ def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileF
     related = (*draft.related, *sink.told(f"here it decides {sink.what}"))
     found = replace(draft, values={**draft.values, "use": sink.what}, related=related)
     return found if _matters(found, project) or project.uses_torch(sink.path) else None
+
+
+@check(codes=("TL401",), triggers=Triggers(calls=LISTING, methods=LISTING_METHODS), judge=judged_by(OrderAnalysis))
+def listing_order(visit: Visit) -> Iterator[Finding]:
+    """A directory listing whose order reaches ids, an index, a split, a draw or a dataset."""
+    function = listing(visit)
+    if function is not None:
+        flow = follow(OrderAnalysis(visit.facts), started(visit.facts, visit.call))
+        variant = _VARIANTS.get(function, "default")
+        yield from finding_of("TL401", visit, flow, {"call": spelling_of(visit)}, variant)
+
+
+def listing(visit: Visit) -> str | None:
+    """The listing function that is called, by its full name; for a method of a path, the method's name."""
+    name = visit.callee()
+    if name in LISTING:
+        return name
+    function = visit.call.func
+    if (
+        isinstance(function, ast.Attribute)
+        and function.attr in LISTING_METHODS
+        and visit.kind(function.value) is Kind.PATH
+    ):
+        return function.attr
+    return None
+
+
+@check(codes=("TL402",), triggers=Triggers(sites=sites_of(set_orders)), judge=judged_by(OrderAnalysis))
+def set_order(visit: Visit) -> Iterator[Finding]:
+    """A set of text (or of objects) whose order reaches ids, an index, a split, a draw or a dataset."""
+    flow = visit.facts.cached(set_orders)[visit.node].flow
+    yield from finding_of("TL402", visit, flow, {"what": f"`{shortened(ast.unparse(visit.node))}`"})
+
+
+@check(codes=("TL403",), triggers=Triggers(calls=frozenset({"builtins.hash"})))
+def salted_hash(visit: Visit) -> Iterator[Finding]:
+    """A hash of text whose value is seen to decide something that must not change between runs."""
+    if not is_salted_hash(visit.facts, visit.site):
+        return
+    flow = follow(HashAnalysis(visit.facts), Value(visit.call))
+    if flow.sink is not None:
+        values = {"argument": shortened(ast.unparse(visit.call.args[0])), "use": flow.sink.what}
+        is_elsewhere = flow.sink.node is not visit.call
+        places = (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}")) if is_elsewhere else ()
+        yield Finding("TL403", visit.node, values, related=places)

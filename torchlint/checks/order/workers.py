@@ -1,4 +1,4 @@
-"""Queues that several workers of one function fill, and the loops that collect what comes out as the workers finish."""
+"""Processes and threads that a file starts, what each is handed, and the queues that several of them fill."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from torchlint.checks.order.results import ResultsAnalysis
-from torchlint.checks.order.workers.starts import WorkerStart, comprehension_around, is_repeated, worker_starts
+from torchlint.facts.calls import Target, started
 from torchlint.facts.control.blocks import Loop, loops_around
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.flow.tracker import Flow, follow
-from torchlint.facts.order.analysis import started
-from torchlint.facts.order.loops import filled, filled_by_number, index_name, names_in, statements_in
-from torchlint.facts.order.words import ENUMERATE
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, Scope
+from torchlint.facts.starters import handed_arguments, starter_of
+from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
+    from torchlint.catalogue.programs import Starter
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.tree import TreeIndex
 
+_Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 _MODULES = ("multiprocessing", "torch.multiprocessing")
 _MAKERS = [f"{module}{context}" for module in _MODULES for context in ("", ".get_context()")]
 _MANAGERS = frozenset(f"{maker}.Manager()" for maker in _MAKERS)
@@ -34,6 +34,100 @@ _GETS = frozenset({"get", "get_nowait"})
 _PUTS = frozenset({"put", "put_nowait"})
 _ASKING = frozenset({"empty", "full", "qsize", "join", "task_done", "close", "join_thread", "cancel_join_thread"})
 """Methods of a queue that neither fill nor empty it."""
+
+
+class WorkerStart(msgspec.Struct, frozen=True):
+    """One call that makes workers."""
+
+    site: CallSite
+    is_of_several: bool
+    """Whether it makes more than one, and lets them run side by side."""
+    loop: Loop | None
+    """The loop that makes one worker a round; None where a comprehension does."""
+    target: Target | None
+    """The function of this file that the workers run, and what it is given."""
+    arguments: tuple[ast.expr, ...]
+    """All that the workers are handed."""
+
+    def is_handed(self, read: ast.Name, tree: TreeIndex) -> bool:
+        """Whether a name stands among the arguments of the workers."""
+        node: ast.AST = read
+        while node is not self.site.node and node in tree.parents and not isinstance(node, ast.stmt):
+            if node in self.arguments:
+                return True
+            node = tree.parents[node]
+        return False
+
+    def repeats(self, facts: FileFacts, statement: ast.stmt) -> bool:
+        """Whether a statement runs again for each worker."""
+        return self.loop is not None and self.loop in loops_around(facts, statement)
+
+
+def worker_starts(facts: FileFacts) -> list[WorkerStart]:
+    """Every call that makes processes or threads."""
+    found = []
+    for site in facts.symbols.calls:
+        starter = starter_of(facts, site.node, site.scope)
+        if starter is not None and starter.worker:
+            found.append(_start(facts, site, starter))
+    return found
+
+
+def _start(facts: FileFacts, site: CallSite, starter: Starter) -> WorkerStart:
+    run = started(facts, site.node, site.scope)
+    target = run[0] if len(run) == 1 else None
+    positional, keywords = handed_arguments(starter, site.node)
+    arguments = tuple(one for one in (*positional, *(value for _, value in keywords)) if one is not None)
+    if starter.rank:
+        return WorkerStart(site, _is_several(facts, site), None, target, arguments)
+    loop = None if comprehension_around(facts, site) is not None else next(loops_around(facts, site.statement), None)
+    is_of_several = is_repeated(facts, site) and facts.function_of(site.scope) not in facts.cached(_starting_in_turn)
+    return WorkerStart(site, is_of_several, loop, target, arguments)
+
+
+def _is_several(facts: FileFacts, site: CallSite) -> bool:
+    """Whether `spawn` starts more than one process."""
+    count = argument_of(site.node, "nprocs", 2)
+    values = facts.value(count, site.scope)
+    is_one = (count is None and not may_be_hidden(site.node, 2)) or (values.is_known and set(values.constants) == {1})
+    return not is_one
+
+
+def _starting_in_turn(facts: FileFacts) -> set[int | None]:
+    """The functions with a loop that starts a worker and waits for it before the next round."""
+    found: dict[str, set[tuple[Loop | None, str]]] = {"start": set(), "join": set()}
+    for site in facts.symbols.calls:
+        function = site.node.func
+        if isinstance(function, ast.Attribute) and function.attr in found:
+            found[function.attr].add((next(loops_around(facts, site.statement), None), ast.unparse(function.value)))
+    loops = {loop for loop, _ in found["start"] & found["join"] if loop is not None}
+    return {facts.function_of(facts.symbols.scope_of[loop]) for loop in loops}
+
+
+def is_repeated(facts: FileFacts, site: CallSite) -> bool:
+    """Whether a call runs several times: in a comprehension, or in a loop of more than one round."""
+    around = comprehension_around(facts, site)
+    loop = next(loops_around(facts, site.statement), None) if around is None else None
+    iterated = around.generators[0].iter if around is not None else getattr(loop, "iter", None)
+    if around is None and loop is None:
+        return False
+    return iterated is None or not _is_single(facts, iterated, site.scope)
+
+
+def comprehension_around(facts: FileFacts, site: CallSite) -> _Comprehension | None:
+    """The innermost comprehension around a call."""
+    above = (node for node, _ in facts.index.ancestors(site.node))
+    return next((node for node in above if isinstance(node, _Comprehension)), None)
+
+
+def _is_single(facts: FileFacts, iterated: ast.expr, scope: int) -> bool:
+    """`range(1)`, or a display of one element."""
+    if isinstance(iterated, ast.Tuple | ast.List):
+        return len(iterated.elts) == 1
+    if not isinstance(iterated, ast.Call) or facts.names(iterated.func, scope).only != "builtins.range":
+        return False
+    values = facts.value(iterated.args[0], scope) if len(iterated.args) == 1 else None
+    return values is not None and values.is_known and set(values.constants) == {1}
 
 
 class _Reads(msgspec.Struct, frozen=True):
@@ -130,89 +224,3 @@ def _asks_for_rank(test: ast.expr) -> bool:
         and any(isinstance(side, ast.Constant) for side in node.comparators)
         for node in ast.walk(test)
     )
-
-
-class _Collected(msgspec.Struct, frozen=True):
-    """One call that takes results out of a queue of several workers, again and again."""
-
-    site: CallSite
-    loop: Loop | None
-    """The loop around it; None where it stands in a comprehension."""
-    flow: Flow
-    """What the order of the results decides."""
-
-
-def collected(facts: FileFacts) -> dict[ast.Call, _Collected]:
-    """The calls that take results as the workers finish, where the results' places matter later."""
-    filling = filled_by_workers(facts)
-    found = {}
-    for site in facts.symbols.calls if filling else ():
-        if site.node not in filling or not is_repeated(facts, site):
-            continue
-        loop = loop_around(facts, site)
-        flow = gathered(facts, site, loop)
-        if flow.sink is not None or flow.exits:
-            found[site.node] = _Collected(site, loop, flow)
-    return found
-
-
-def loop_around(facts: FileFacts, site: CallSite) -> Loop | None:
-    """The loop that makes a call again and again; None where a comprehension does."""
-    return None if comprehension_around(facts, site) is not None else next(loops_around(facts, site.statement), None)
-
-
-def gathered(facts: FileFacts, site: CallSite, loop: Loop | None) -> Flow:
-    """What the order decides of what a loop or a comprehension puts together from the results of one call."""
-    analysis = ResultsAnalysis(facts)
-    around = comprehension_around(facts, site)
-    if around is not None:
-        is_element = isinstance(around, ast.ListComp | ast.GeneratorExp) and _holds(around.elt, site.node, set())
-        return follow(analysis, started(facts, around)) if is_element else Flow()
-    if loop is None:
-        return Flow()
-    return follow(analysis, *analysis.started_with(list(_filled_from(facts, site, loop))))
-
-
-def _filled_from(facts: FileFacts, site: CallSite, loop: Loop) -> Iterator[ast.expr]:
-    """The lists that a loop fills with what one of its calls gives, one element or one run of them a round."""
-    index, results = _counter(facts, loop, site.scope), set[str]()
-    for statement in statements_in(loop):
-        results |= _bound_from(site.node, results, statement)
-        addition = filled_by_number(statement, index) or filled(statement) or _extended(facts, statement, site.scope)
-        if addition is not None and addition[1] is not None and _holds(addition[1], site.node, results):
-            yield addition[0]
-
-
-def _counter(facts: FileFacts, loop: Loop, scope: int) -> str | None:
-    """The name that counts the rounds: of `for i in range(n)`, `for i, worker in enumerate(workers)`."""
-    if isinstance(loop, ast.While) or not isinstance(loop.iter, ast.Call):
-        return None
-    name = facts.names(loop.iter.func, scope).only
-    if name == ENUMERATE:
-        return index_name(loop.target)
-    return loop.target.id if name == "builtins.range" and isinstance(loop.target, ast.Name) else None
-
-
-def _bound_from(call: ast.Call, results: set[str], statement: ast.stmt) -> set[str]:
-    """The names that a statement binds to a part of the results."""
-    if isinstance(statement, ast.For):
-        value, targets = statement.iter, [statement.target]
-    elif isinstance(statement, ast.Assign):
-        value, targets = statement.value, statement.targets
-    else:
-        return set()
-    return {name for target in targets for name in names_in(target)} if _holds(value, call, results) else set()
-
-
-def _holds(value: ast.expr, call: ast.Call, results: set[str]) -> bool:
-    return any(node is call for node in ast.walk(value)) or bool(names_in(value) & results)
-
-
-def _extended(facts: FileFacts, statement: ast.stmt, scope: int) -> tuple[ast.expr, ast.expr] | None:
-    """The list in `rows += part`; of other values it is a sum."""
-    if not isinstance(statement, ast.AugAssign) or not isinstance(statement.target, ast.Name):
-        return None
-    owner = facts.resolver.owner(statement.target.id, scope)
-    plain = [b for b in owner.bindings[statement.target.id] if b.kind is BindingKind.ASSIGN] if owner else []
-    is_list = bool(plain) and all(isinstance(binding.value, ast.List) for binding in plain)
-    return (statement.target, statement.value) if is_list else None
