@@ -17,7 +17,7 @@ from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.files import SPELLED
 from torchlint.facts.order.loops import filled, filled_by_number, names_bound, names_in
 from torchlint.facts.order.places import is_only_reduced
-from torchlint.facts.order.words import PAIRS, ROWS, SPLIT
+from torchlint.facts.order.words import ROWS, SPLIT
 from torchlint.facts.tree import is_method_call
 
 if TYPE_CHECKING:
@@ -43,17 +43,9 @@ class ResultsAnalysis(OrderAnalysis):
         above = self.facts.index.parents.get(value.node)
         if value.label == SPELLED:
             return super().steps(value)
-        if isinstance(above, ast.Assign) and any(self._is_column(target) for target in above.targets):
-            return [Sink(PAIRS, above.targets[0])]
         if isinstance(above, ast.List):  # of tables that are put side by side
             return [value.at(above)]
         return super().steps(value)
-
-    def _is_column(self, target: ast.expr) -> bool:
-        if not isinstance(target, ast.Subscript):
-            return False
-        names = self.facts.names(target.value, self.facts.index.scope_of(target)).names
-        return bool(names) and all(name.startswith("pandas.") for name in names)
 
     def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
         scope = self.facts.index.scope_of(call)
@@ -61,12 +53,6 @@ class ResultsAnalysis(OrderAnalysis):
         if name in load_orders().stacks or name in load_orders().arrays:
             is_harmless = len(self._side_by_side) > 1 or is_only_reduced(self.facts, call)
             return () if is_harmless else [Sink(ROWS, call)]
-        if name in load_orders().tables:
-            return [value.at(call)]
-        if name.startswith("pandas."):
-            axis = next((keyword.value for keyword in call.keywords if keyword.arg == "axis"), None)
-            is_beside = bool(set(self.facts.value(axis, scope).constants) & {1, "columns"})
-            return [Sink(PAIRS, call)] if name == "pandas.concat" and is_beside else ()
         return super().called(value, call)
 
     def is_paired(self, call: ast.Call, below: ast.expr) -> bool:

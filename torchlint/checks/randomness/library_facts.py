@@ -1,4 +1,4 @@
-"""Calls of other libraries that give something else in every run: each a table in `rules/registry/libraries/`."""
+"""TL506, and calls of other libraries that vary in every run: each a table in `rules/registry/libraries/`."""
 
 from __future__ import annotations
 
@@ -13,18 +13,24 @@ from torchlint.catalogue import Catalogue
 from torchlint.catalogue.libraries import Fact, Library, Use
 from torchlint.checks.framework.conditions import Answer, holds
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.programs import is_demonstration
+from torchlint.checks.framework.registration import Finding, ProgramFinding, Triggers, check, program_check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.randomness import given_seeds
-from torchlint.diagnostics import Confidence, Severity
+from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.constants import holds_call
-from torchlint.facts.entries import is_beside_training
+from torchlint.facts.entries import is_beside_training, is_test
 from torchlint.facts.flow.tracker import Flow, Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.full_names import Callee
 from torchlint.facts.values import may_be_hidden
 from torchlint.project.index import Project
+from torchlint.project.placing import place_leading_to
+from torchlint.project.programs import Program
+from torchlint.project.randomness import SavedDraw
+
+_POSTING = frozenset({"requests.post", "httpx.post", "requests.Session().post", "httpx.Client().post"})
 
 
 def _codes(catalogue: Catalogue) -> frozenset[str]:
@@ -144,3 +150,42 @@ def is_settled(project: Project, fact: Fact) -> bool:
     is_set = any(project.sets_variable(name, values) for name, values in fact.unless_set.items())
     is_called = bool(fact.unless_called) and project.texts.call(fact.unless_called)
     return is_set or is_called or any(project.texts.say(word, project.summaries) for word in fact.unless_named)
+
+
+@program_check("TL506")
+def saved_answers(program: Program, project: Project) -> Iterator[ProgramFinding]:
+    """The first results of an engine that the program saves."""
+    for one in project.randomness_of(program).saved_of_engines:
+        library, fact = _fact(one.draw.name, project)
+        if is_demonstration(program, one.saved, project) or is_settled(project, fact):
+            continue
+        found = certainty(project, one.draw.path, library, fact)
+        if found is not None and (project.has_torch or not fact.is_prepared):
+            yield _of_engine(one, fact, program, project, confidence=found if found is Confidence.LOW else None)
+
+
+def _fact(name: str, project: Project) -> tuple[Library, Fact]:
+    found = ((library, fact) for library in project.catalogue.libraries for fact in library.fact)
+    return next((library, fact) for library, fact in found if name in fact.gives)
+
+
+def _of_engine(
+    one: SavedDraw, fact: Fact, program: Program, project: Project, *, confidence: Confidence | None
+) -> ProgramFinding:
+    draw, saved = one.draw, one.saved
+    values = {"call": f"`{draw.name}`", "saved": f"`{saved.name}`", "what": fact.what, "fix": fact.fix}
+    place = place_leading_to((draw.path, draw.symbol), draw.place, program, project)
+    related = (Related(draw.place.location, "the engine answers"), Related(saved.place.location, "saves it"))
+    severity = Severity.INFO if fact.is_note else None
+    return ProgramFinding("TL506", place, values, severity=severity, confidence=confidence, related=related)
+
+
+def _judge_request(draft: Draft, project: Project) -> Draft | None:
+    """What a program sends while it trains decides what it trains on."""
+    return draft if not is_test(draft.path) and project.may_train((draft.path, draft.values["symbol"])) else None
+
+
+@check(codes=("TL506",), triggers=Triggers(calls=_POSTING), judge=_judge_request, is_open=True)
+def asked(visit: Visit) -> Iterator[Finding]:
+    """A server that is asked for something: `requests.post(url, json=prompts)`."""
+    yield Finding("TL506", visit.node, {"symbol": visit.facts.symbol_at(visit.scope, visit.statement)})

@@ -20,7 +20,7 @@ from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.worker_seeding import worker_seeds
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
-from torchlint.facts.randomness.seeding import is_fixed, library_of, seed_of, seeds_of
+from torchlint.facts.randomness.seeding import is_fixed, library_of, seeds_of
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.training.steps import is_optimizer_class
 from torchlint.facts.tree import last_word
@@ -98,7 +98,7 @@ def _in_method(facts: FileFacts, site: CallSite) -> _Reseed | None:
     known = [facts.value(seed, site.scope) for seed in seeds_of(site.node)]
     if method is None or not known or not all(values.is_known and None not in values.constants for values in known):
         return None
-    if any(True for _ in tests_around(facts, site.statement)) or _is_seeded_anew(facts, site, method.node):
+    if any(True for _ in tests_around(facts, site.statement)):
         return None
     assert method.parent is not None
     owner = facts.symbols.scopes[method.parent]
@@ -131,11 +131,8 @@ def _in_training_loop(facts: FileFacts, site: CallSite) -> _Reseed | None:
     attributes = (node for seed in seeds for node in ast.walk(seed) if isinstance(node, ast.Attribute))
     if any(ast.unparse(node) in bound for node in attributes):
         return None
-    if _HELD.search(remarks_in(facts, site.statement)):
-        return None
-    if _is_chosen(facts, site.statement, loop) or _keeps_state(loop) or _is_seeded_anew(facts, site, loop):
-        return None
-    return _Reseed(site, "loop", loop)
+    is_meant = _HELD.search(remarks_in(facts, site.statement)) or _keeps_state(loop)
+    return None if is_meant or _is_chosen(facts, site.statement, loop) else _Reseed(site, "loop", loop)
 
 
 def _is_over_rounds(loop: Loop) -> bool:
@@ -197,18 +194,3 @@ def _keeps_state(node: ast.AST) -> bool:
         for inner in ast.walk(node)
         if isinstance(inner, ast.Attribute | ast.Name)
     )
-
-
-def _is_seeded_anew(facts: FileFacts, site: CallSite, node: ast.AST) -> bool:
-    """Whether the same code seeds the library again, from something else."""
-    first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", None) or 1
-    seed = seed_of(site.node)
-    library = library_of(facts, site)
-    for other in facts.symbols.calls:
-        if other.node is site.node or not first <= other.node.lineno <= last:
-            continue
-        if library_of(facts, other) in (library, "all"):
-            again = seed_of(other.node)
-            if again is None or seed is None or ast.dump(again) != ast.dump(seed):
-                return True
-    return False

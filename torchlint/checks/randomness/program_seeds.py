@@ -1,8 +1,9 @@
-"""TL301 unseeded-generator: a program trains with, or saves, what it draws from a generator that nothing seeds."""
+"""TL301 and TL303: a program draws from a generator that nothing seeds, or that it seeds too late."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
 from torchlint.checks.framework.operator_verdict import enumerated
 from torchlint.checks.framework.programs import is_demonstration, place_of_seed
@@ -10,12 +11,13 @@ from torchlint.checks.framework.registration import ProgramFinding, program_chec
 from torchlint.diagnostics import Related, Severity
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
+from torchlint.facts.words import says
 from torchlint.project.fresh_processes import unseeded_processes, worker_draws
 from torchlint.project.index import Project
 from torchlint.project.options import why_never
 from torchlint.project.placing import place_leading_to, place_of_call
 from torchlint.project.programs import Program
-from torchlint.project.randomness import Randomness
+from torchlint.project.randomness import Randomness, is_meant
 
 _CODE = "TL301"
 _NAMES = {"torch": "torch", "numpy": "numpy.random", "random": "random"}
@@ -23,6 +25,12 @@ _SEEDING = {
     "torch": "torch.manual_seed(seed)",
     "numpy": "numpy.random.seed(seed)",
     "random": "random.seed(seed)",
+}
+_MADE = {
+    "model": "the model's weights were drawn",
+    "split": "the data was split",
+    "order": "the data was shuffled",
+    "rows": "rows of the embedding were drawn",
 }
 
 
@@ -138,3 +146,34 @@ def _related(randomness: Randomness) -> Iterator[Related]:
 def _seeding(randomness: Randomness) -> Iterator[Related]:
     for seed in randomness.seeds[:1]:
         yield Related(seed.place.location, f"`{seed.name}` seeds {enumerated(sorted(seed.generators))}")
+
+
+@program_check("TL303")
+def late_seed(program: Program, project: Project) -> Iterator[ProgramFinding]:
+    """The first seeding, where something that stays was drawn before it."""
+    randomness = project.randomness_of(program)
+    late = project.seed_order.late_seed(program, randomness.possible_seeds)
+    # Weights that nothing trains, or of a program that shows what a model does, are mostly loaded further on.
+    trains = randomness.trained is not None and not _is_for_results(program.path)
+    is_made_for_good = late is not None and (late.draw.makes == "split" or trains)
+    if late is None or not is_made_for_good or not project.uses_torch(program.path):
+        return
+    if not is_meant(late.seed, program, project.summaries):
+        return
+    location = late.draw.place.location
+    values = {"made": _MADE[late.draw.makes], "drawn": f"`{late.draw.name}` in {location.shown_line}"}
+    related = [Related(location, f"`{late.draw.name}` draws before the seed")]
+    if late.seed.place != late.place:
+        related.append(Related(late.seed.place.location, f"`{late.seed.name}` seeds"))
+    unasked = {call for entry in project.catalogue.randomness.seeder if entry.unasked for call in entry.calls}
+    values["seeder"] = late.seed.name.rpartition(".")[2]
+    message = "trainer" if late.seed.name in unasked else "default"
+    # New rows start close to the mean of the others, and mostly stand for padding.
+    severity = Severity.INFO if late.draw.makes == "rows" else None
+    yield ProgramFinding("TL303", late.place, values, message, severity=severity, related=tuple(related))
+
+
+def _is_for_results(path: str) -> bool:
+    """Whether a program runs a trained model, by the name of its file, even where it fits what comes out of it."""
+    stem = PurePosixPath(path).stem
+    return says(stem, "beside_training", "evaluation") and not says(stem, "training")
