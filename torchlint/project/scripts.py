@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from torchlint.project.requirements.lines import text_of
 from torchlint.project.requirements.pyproject import table_of, toml_of
+from torchlint.project.requirements.specifiers import text_of
 
 _TARGET = re.compile(r"^[\w.-]+\s*=\s*(?P<module>[\w.]+)\s*:\s*(?P<function>[\w.]+)\s*(?:\[.*\])?$")
 _QUOTED = re.compile(r"""["']([\w.-]+\s*=\s*[\w.]+:[\w.]+)["']""")

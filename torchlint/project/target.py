@@ -23,8 +23,8 @@ from torchlint.project.call_graph import CallGraph
 from torchlint.project.outside import Outside
 from torchlint.project.programs import Program
 from torchlint.project.randomness import Randomness
-from torchlint.project.requirements.lines import text_of
 from torchlint.project.requirements.manifests import Manifests, Pins
+from torchlint.project.requirements.specifiers import text_of
 
 _TORCH = "torch"
 _UNPINNED = "no torch release is pinned: the newest, and CUBLAS_WORKSPACE_CONFIG for 2.9 and older too"

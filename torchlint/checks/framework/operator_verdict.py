@@ -21,9 +21,9 @@ from torchlint.facts.accelerators import GPUS
 from torchlint.facts.entries import is_measuring
 from torchlint.facts.modes import Mode
 from torchlint.project.beside_training import gets_into_no_training, is_switched_off, only_predicts
+from torchlint.project.gradients import UngradedModules
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
-from torchlint.project.ungraded import UngradedModules
 
 _MODE_RULE = "TL210"
 """The rule whose fix is to turn the determinism mode on."""

@@ -1,14 +1,15 @@
-"""What checks ask of a whole program: whether it counts, where it lacks a seed, and what varies in its reach."""
+"""What checks ask of a whole program: whether it counts, where a finding on it stands, what varies in its reach."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from torchlint.catalogue.registry import Operator
 from torchlint.checks.framework.operator_verdict import admitted_of_library, is_set_steady
 from torchlint.diagnostics import Confidence
+from torchlint.facts.call_edges import Edge
 from torchlint.facts.entries import is_example, is_measuring
 from torchlint.facts.file import MAIN
 from torchlint.facts.places import Place
@@ -17,8 +18,8 @@ from torchlint.facts.randomness.saved import Saved
 from torchlint.facts.summary import OperatorCall
 from torchlint.facts.training.steps import Training
 from torchlint.project.beside_training import is_switched_off
+from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
-from torchlint.project.placing import first_statement, place_leading_to
 from torchlint.project.programs import Program
 from torchlint.project.randomness import is_meant
 from torchlint.project.switches import setting_of
@@ -27,6 +28,50 @@ _STARTING = re.compile(r"train|main|run|fit|tune|cli|launch|experiment")
 """File names of modules that are programs, although they lie in a package."""
 _ENDED_BY_MODE = ("deterministic_alternative", "raises")
 _VARYING = ("silent_nondeterministic",)
+
+
+def first_statement(program: Program, symbols: Collection[Symbol], project: Project) -> Place:
+    """The first statement of the one function of its file that runs all these symbols; else where a program starts.
+
+    A script starts with the first call that leads to one of them.
+    """
+    path, symbol, calls = program.path, program.entry.symbol, project.programs.calls
+    bodies = dict(project.summaries[path].bodies)
+    if symbol in bodies:
+        return bodies[symbol]
+    for edge in _calls(program, symbol, project):
+        callee_path, _, name = edge.callee.partition("::")
+        if callee_path == path and name in bodies and calls.run([(path, name)]).issuperset(symbols):
+            return bodies[name]
+        if not symbol and edge.place is not None and not calls.entered_by(edge).isdisjoint(symbols):
+            return edge.place
+    return program.entry.place
+
+
+def place_leading_to(target: Symbol, place: Place, program: Program, project: Project) -> Place:
+    """`place`, which stands in `target`, if that is in the program's own file; else the own call that leads there."""
+    if target[0] == program.path:
+        return place
+    for symbol in sorted(symbol for path, symbol in program.reached if path == program.path):
+        for edge in _calls(program, symbol, project):
+            if not edge.callee.startswith(f"{program.path}::") and target in project.programs.calls.entered_by(edge):
+                assert edge.place is not None
+                return edge.place
+    return first_statement(program, [target], project)
+
+
+def place_of_call(path: str, edge: Edge, program: Program, project: Project) -> Place:
+    """Where a call of a file stands, if that is the program's own; else where the program begins what leads there."""
+    if path == program.path and edge.place is not None:
+        return edge.place
+    return first_statement(program, [(path, edge.symbol)], project)
+
+
+def _calls(program: Program, symbol: str, project: Project) -> Iterator[Edge]:
+    """The placed calls of project code in a symbol of the program's file, in source order."""
+    edges = project.programs.calls.edges_from((program.path, symbol))
+    placed = [(edge.place.location, edge) for edge in edges if edge.place is not None and not edge.is_reference]
+    yield from (edge for _, edge in sorted(placed, key=lambda pair: pair[0]))
 
 
 def is_demonstration(program: Program, work: Training | Saved, project: Project) -> bool:

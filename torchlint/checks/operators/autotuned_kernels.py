@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.checks.framework.drafts import OperatorUse
-from torchlint.checks.framework.environment_writes import SETTERS, writes
 from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import Visit
-from torchlint.facts.definitions import only_value, seen_values
-from torchlint.facts.ends import Through
+from torchlint.checks.framework.visit import SETTERS, Visit, writes
+from torchlint.facts.definitions import seen_values
 from torchlint.facts.tree import index_parts, is_literal_none, last_word, targets_of
 from torchlint.facts.values import argument_of
 
@@ -148,7 +146,7 @@ def _is_pointer(name: str) -> bool:
 @check(
     codes=(_CODE,),
     triggers=Triggers(
-        calls=frozenset({"torch.compile", "os.environ.update", *SETTERS}),
+        calls=frozenset({"os.environ.update", *SETTERS}),
         assigned=frozenset(f"{_CONFIG}.{name}" for name in _TUNING),
         keys=frozenset(_VARIABLES),
     ),
@@ -164,31 +162,7 @@ def inductor(visit: Visit) -> Iterator[Finding]:
 def _tunes(visit: Visit) -> bool:
     if any("1" in writes(visit, name) for name in _VARIABLES):
         return True
-    if not isinstance(visit.node, ast.Call):
-        return _assigns(visit)
-    if visit.callee() != "torch.compile":
-        return False
-    on = {name for name, value in _entries(visit, argument_of(visit.call, "options", None)) if _is_on(visit, value)}
-    return bool(on.intersection(_TUNING)) and "deterministic" not in on
-
-
-def _assigns(visit: Visit) -> bool:
-    assigned = isinstance(visit.node, ast.Assign | ast.AnnAssign) and visit.assignment.value
+    assigned = visit.assignment.value if isinstance(visit.node, ast.Assign | ast.AnnAssign) else None
     names = {f"{_CONFIG}.{name}" for name in _TUNING}
     is_named = any(names & visit.names(target).names for target in targets_of(visit.statement))
-    return bool(assigned) and is_named and _is_on(visit, assigned)  # type: ignore[arg-type]
-
-
-def _entries(visit: Visit, options: ast.expr | None) -> Iterator[tuple[str, ast.expr]]:
-    """The keys and values of a dictionary that is written out, here or under a name."""
-    known, _ = only_value(visit.facts, options, visit.scope, Through.NOTHING)
-    if isinstance(known, ast.Dict):
-        for key, value in zip(known.keys, known.values, strict=True):
-            if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                yield key.value, value
-    elif isinstance(known, ast.Call) and visit.facts.names(known.func, visit.scope).only == "builtins.dict":
-        yield from ((word.arg or "", word.value) for word in known.keywords)
-
-
-def _is_on(visit: Visit, value: ast.expr) -> bool:
-    return visit.value(value).constants in ((True,), (1,))
+    return assigned is not None and is_named and visit.value(assigned).constants in ((True,), (1,))

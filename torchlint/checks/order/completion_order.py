@@ -10,7 +10,7 @@ from torchlint.catalogue.load import load_orders
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.order.orders import finding_of, in_files, judged_by
+from torchlint.checks.order.orders import finding_of, in_files, judge_open, judged_by, used
 from torchlint.facts.flow.tracker import Sink, follow
 from torchlint.facts.flow.values import Kept, Move, Value
 from torchlint.facts.order.analysis import OrderAnalysis, started
@@ -18,6 +18,8 @@ from torchlint.facts.order.files import SPELLED
 from torchlint.facts.order.loops import filled, filled_by_number, names_bound, names_in
 from torchlint.facts.order.places import is_only_reduced
 from torchlint.facts.order.words import ROWS, SPLIT
+from torchlint.facts.scopes import CallSite
+from torchlint.facts.starters import starter_of
 from torchlint.facts.tree import is_method_call
 
 if TYPE_CHECKING:
@@ -29,6 +31,22 @@ METHODS = frozenset({"imap_unordered", "map_unordered"})
 """Of the pools of multiprocessing, torch and Ray; nothing else has methods of these names."""
 WAITING = frozenset({"ray.wait"})
 """What is called again and again for the tasks that have finished since."""
+_POOLS = frozenset(
+    {"concurrent.futures.ThreadPoolExecutor", "multiprocessing.pool.ThreadPool", "multiprocessing.dummy.Pool"}
+)
+"""Threads that share everything, generators among it."""
+_SHARED = frozenset(
+    f"{package}.{name}"
+    for package in ("multiprocessing", "torch.multiprocessing")
+    for name in ("Array", "Manager", "Value")
+)
+"""What several processes write: each finds what those before it left."""
+_QUEUES = frozenset(
+    f"{package}.{kind}"
+    for package in ("queue", "multiprocessing", "multiprocessing.Manager()", "multiprocessing.get_context()")
+    for kind in ("Queue", "SimpleQueue", "JoinableQueue")
+)
+# Neither `LifoQueue` nor `PriorityQueue`: one has an order of its own, and nobody collects with the other.
 
 
 class ResultsAnalysis(OrderAnalysis):
@@ -115,3 +133,58 @@ def find(visit: Visit) -> Iterator[Finding]:
         flow = follow(ResultsAnalysis(visit.facts), started(visit.facts, visit.call))
         call = shortened(ast.unparse(visit.call.func))
         yield from finding_of(_CODE, visit, flow, {"call": call}, exits=in_files(flow))
+
+
+# -- what is left open -------------------------------------------------------------------------------------------
+
+
+@check(codes=(_CODE,), triggers=Triggers(calls=_SHARED), judge=judge_open, is_open=True)
+def shared(visit: Visit) -> Iterator[Finding]:
+    """Memory that processes share: a counter from which loader workers take the next number."""
+    yield Finding(_CODE, visit.node, message="open_shared")
+
+
+def _worker_starts(facts: FileFacts) -> list[CallSite]:
+    """Every call that makes processes or threads."""
+    starters = ((site, starter_of(facts, site.node, site.scope)) for site in facts.symbols.calls)
+    return [site for site, starter in starters if starter is not None and starter.worker]
+
+
+@check(
+    codes=(_CODE,),
+    triggers=Triggers(calls=_POOLS, sites=_worker_starts),
+    judge=judge_open,
+    is_open=True,
+)
+def workers(visit: Visit) -> Iterator[Finding]:
+    """Workers that are started one by one, and pools of threads: what they share has the order of who gets to it."""
+    yield Finding(_CODE, visit.node, message="open_started")
+
+
+def _queued(facts: FileFacts) -> list[CallSite]:
+    """What takes out of a queue that the file makes, where it starts workers: several may fill it."""
+    if "Queue" not in facts.source.text or not _worker_starts(facts):
+        return []
+    return [site for site in facts.calls.find(words=("get", "get_nowait")) if _is_of_queue(facts, site)]
+
+
+def _is_of_queue(facts: FileFacts, site: CallSite) -> bool:
+    held = site.node.func.value if is_method_call(site.node, "get", "get_nowait") else None
+    name = None if held is None else facts.names(held, site.scope).only
+    return name is not None and name.endswith("()") and name.removeprefix("torch.").removesuffix("()") in _QUEUES
+
+
+@check(
+    codes=(_CODE,),
+    triggers=Triggers(calls=FUNCTIONS | WAITING, methods=METHODS, sites=_queued),
+    judge=judge_open,
+    is_open=True,
+)
+def results(visit: Visit) -> Iterator[Finding]:
+    """Results that are taken as tasks finish, with a use that is not known to ignore their order."""
+    name = visit.callee()
+    is_one = name in FUNCTIONS | WAITING or is_method_call(visit.call, *METHODS)
+    if is_one:
+        yield from used(_CODE, visit, visit.call)
+    elif _is_of_queue(visit.facts, visit.site):
+        yield Finding(_CODE, visit.node)

@@ -18,11 +18,11 @@ from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.flow.tracker import Analysis, Flow, follow
 from torchlint.facts.flow.values import Exit, Value, Written
 from torchlint.facts.order.analysis import OrderAnalysis, started
-from torchlint.facts.order.salted import HashAnalysis, is_salted_hash, set_orders
+from torchlint.facts.order.harmless import MustAnalysis, open_uses
+from torchlint.facts.order.salted import HashAnalysis, hashed_by, is_salted_hash, set_orders, sets_that_may_hold_text
 from torchlint.facts.order.words import DATA, DATASET, DRAW, LISTS, SPLIT
-from torchlint.project.beside_training import only_predicts
+from torchlint.project.beside_training import UnusedDefinitions, only_predicts
 from torchlint.project.index import Project
-from torchlint.project.unused_definitions import UnusedDefinitions
 
 _OF_DATA = frozenset({DRAW, SPLIT, LISTS, DATA})
 """What a script without torch decides of the data that others train on."""
@@ -155,3 +155,56 @@ def salted_hash(visit: Visit) -> Iterator[Finding]:
         is_elsewhere = flow.sink.node is not visit.call
         places = (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}")) if is_elsewhere else ()
         yield Finding("TL403", visit.node, values, related=places)
+
+
+# -- what is left open -------------------------------------------------------------------------------------------
+
+
+def judge_open(draft: Draft, project: Project) -> Draft | None:
+    """A point stays open unless other files are seen to ignore the order."""
+    if is_test(draft.path) or not project.has_torch:
+        return None
+    is_settled = bool(draft.exits) and project.flows.contained(draft.exits, MustAnalysis) is not None
+    return None if is_settled else draft
+
+
+def used(code: str, visit: Visit, made: ast.expr) -> Iterator[Finding]:
+    """The point where an order is made, with the first use that may count."""
+    flow = open_uses(visit.facts, made)
+    use = made if flow.sink is None else flow.sink.node
+    if flow.exits or not flow.is_contained:
+        is_elsewhere = visit.facts.locate(use).line != visit.facts.locate(made).line
+        yield Finding(code, made, related=((use, "used here"),) if is_elsewhere else (), exits=tuple(flow.exits))
+
+
+@check(codes=("TL401",), triggers=Triggers(calls=LISTING, methods=LISTING_METHODS), judge=judge_open, is_open=True)
+def listings(visit: Visit) -> Iterator[Finding]:
+    """Directory listings with a use that is not known to ignore their order."""
+    name = listing(visit)
+    if name == "os.walk":  # to sort the walk leaves the names in each folder as they came
+        yield Finding("TL401", visit.node)
+    elif name is not None or _may_be_path(visit):
+        yield from used("TL401", visit, visit.call)
+
+
+def _may_be_path(visit: Visit) -> bool:
+    """Whether `folder.glob("*.wav")` may be called on a path, as far as the code tells."""
+    function = visit.call.func
+    is_method = isinstance(function, ast.Attribute) and function.attr in ("iterdir", "glob", "rglob")
+    return is_method and visit.kind(function.value) is Kind.UNKNOWN  # type: ignore[attr-defined]
+
+
+@check(codes=("TL402",), triggers=Triggers(sites=sets_that_may_hold_text), judge=judge_open, is_open=True)
+def sets(visit: Visit) -> Iterator[Finding]:
+    """Sets that may hold text, with a use that is not known to ignore their order."""
+    if isinstance(visit.node, ast.expr):
+        yield from used("TL402", visit, visit.node)
+
+
+@check(codes=("TL403",), triggers=Triggers(calls=frozenset({"builtins.hash"})), judge=judge_open, is_open=True)
+def hashes(visit: Visit) -> Iterator[Finding]:
+    """Hashes of what is text, or may be."""
+    hashed = hashed_by(visit.facts, visit.site)
+    is_open = hashed is not None and visit.kind(hashed) in (Kind.UNKNOWN, Kind.TEXT)
+    if is_open or is_salted_hash(visit.facts, visit.site):
+        yield Finding("TL403", visit.node)

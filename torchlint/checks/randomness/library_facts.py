@@ -13,7 +13,7 @@ from torchlint.catalogue import Catalogue
 from torchlint.catalogue.libraries import Fact, Library, Use
 from torchlint.checks.framework.conditions import Answer, holds
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.programs import is_demonstration
+from torchlint.checks.framework.programs import is_demonstration, place_leading_to
 from torchlint.checks.framework.registration import Finding, ProgramFinding, Triggers, check, program_check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
@@ -26,7 +26,6 @@ from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.full_names import Callee
 from torchlint.facts.values import may_be_hidden
 from torchlint.project.index import Project
-from torchlint.project.placing import place_leading_to
 from torchlint.project.programs import Program
 from torchlint.project.randomness import SavedDraw
 

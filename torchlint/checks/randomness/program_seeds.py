@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from torchlint.checks.framework.operator_verdict import enumerated
-from torchlint.checks.framework.programs import is_demonstration, place_of_seed
+from torchlint.checks.framework.programs import is_demonstration, place_leading_to, place_of_call, place_of_seed
 from torchlint.checks.framework.registration import ProgramFinding, program_check
 from torchlint.diagnostics import Related, Severity
 from torchlint.facts.randomness.draws import Draw
@@ -15,7 +15,6 @@ from torchlint.facts.words import says
 from torchlint.project.fresh_processes import unseeded_processes, worker_draws
 from torchlint.project.index import Project
 from torchlint.project.options import why_never
-from torchlint.project.placing import place_leading_to, place_of_call
 from torchlint.project.programs import Program
 from torchlint.project.randomness import Randomness, is_meant
 

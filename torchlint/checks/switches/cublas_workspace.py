@@ -14,10 +14,9 @@ from torchlint.catalogue import Catalogue
 from torchlint.catalogue.programs import ModeSwitch
 from torchlint.catalogue.versions import TorchTarget, VersionRange
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.environment_writes import SETTERS, writes
 from torchlint.checks.framework.registration import Finding, SettingFinding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import SETTERS, Visit, writes
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.accelerators import CUDA
 from torchlint.facts.control.order import position_of, precedes
