@@ -32,10 +32,9 @@ from torchlint.project.gradients import Gradients
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.options import fails_by_default, never_draws, option_for_seed
 from torchlint.project.outside import Outside
-from torchlint.project.programs import ModeVerdict, Program, Programs, Reach
+from torchlint.project.programs import ModeVerdict, Program, Programs, Reach, builds_package, console_scripts
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.requirements.manifests import Manifests
-from torchlint.project.scripts import builds_package, console_scripts
 from torchlint.project.target import Targets, admitted, devices_of, gpus_of, used_among
 from torchlint.project.texts import Texts
 from torchlint.project.trainings import may_train, training_in

@@ -1,4 +1,4 @@
-"""TL607 exact-device-compare: equality asked of floats that were _computed in two places."""
+"""TL607 exact-device-compare: equality asked of floats that were computed in two places."""
 
 from __future__ import annotations
 
@@ -33,20 +33,15 @@ _DRAWN = frozenset({"torch.rand", "torch.randn", "torch.normal"})
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """An exact comparison of two results that round differently."""
-    sides = _compared(visit.facts, visit.site) if visit.facts.imports_torch else None
-    if sides is None:
+    facts, scope = visit.facts, visit.scope
+    sides = _sides(facts, visit.call, scope) if facts.imports_torch else None
+    found = None if sides is None or _is_denied(facts, visit.site) else _differing(facts, *sides, scope)
+    if found is None:
         return
-    first, second = sides
+    first, second = found
     values = {"first": f"on {first.device}", "second": f"on {second.device}"}
-    related = ((first.node, f"_computed {values['first']}"), (second.node, f"_computed {values['second']}"))
+    related = ((first.node, f"computed {values['first']}"), (second.node, f"computed {values['second']}"))
     yield Finding(_CODE, visit.node, values, related=related)
-
-
-def _compared(facts: FileFacts, site: CallSite) -> tuple[_Computed, _Computed] | None:
-    sides = _sides(facts, site.node, site.scope)
-    if sides is None or _is_denied(facts, site):
-        return None
-    return _differing(facts, *sides, site.scope)
 
 
 def _sides(facts: FileFacts, call: ast.Call, scope: int) -> tuple[ast.expr, ast.expr] | None:
@@ -89,7 +84,7 @@ class _Computed(msgspec.Struct, frozen=True):
 
 @memoized
 def _computed(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> _Computed | None:
-    """How a tensor was _computed, seen through copies and names; None where that is not evident."""
+    """How a tensor was computed, seen through copies and names; None where that is not evident."""
     value, scope = only_value(facts, expression, scope) if depth else (None, scope)
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.MatMult):
         return _at(facts, "matmul", value, [value.left, value.right], scope)

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from torchlint.catalogue import Catalogue
 from torchlint.catalogue.registry import Operator, Spelling
-from torchlint.checks.framework.conditions import deciding, is_ruled_out
+from torchlint.checks.framework.asking import constants_of
+from torchlint.checks.framework.conditions import deciding, is_ruled_out, meets
 from torchlint.checks.framework.drafts import Asked, Draft, OperatorUse
 from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
@@ -37,16 +38,28 @@ def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Other files say where an argument comes from."""
-    asked = (use.asked.source for use in draft.operators if isinstance(use.asked, Asked))
-    origins = [source for source in asked if isinstance(source, Origin)]
+    """Nothing is open where other files give an argument that no entry asks for; else they say where it comes from."""
+    uses = [use for use in draft.operators if not isinstance(use.asked, Asked) or not _is_closed(use.asked, project)]
+    origins = [
+        use.asked.source for use in uses if isinstance(use.asked, Asked) and isinstance(use.asked.source, Origin)
+    ]
     places = (one for one in origins_answered(project, origins, _source) if isinstance(one, tuple))
     found = next(places, None)
     if found is not None:
         place, text = found
         draft = replace(draft, related=(Related(place, _comes_from(draft.values["argument"], text)),))
-    known = tuple(replace(use, asked=None) for use in draft.operators)
-    return judge_operators(replace(draft, operators=known), project)
+    known = tuple(replace(use, asked=None) for use in uses)
+    return judge_operators(replace(draft, operators=known), project) if known else None
+
+
+def _is_closed(asked: Asked, project: Project) -> bool:
+    """Whether all that an argument may be is seen, and none of it is asked for."""
+    assert isinstance(asked.source, Origin)
+    given = list(constants_of(asked.source, project))
+    return bool(given) and all(
+        one is not None and one.is_known and not any(meets(constant, asked.condition) for constant in one.constants)
+        for one in given
+    )
 
 
 def _source(facts: FileFacts, end: End) -> list[tuple[Location, str] | Origin | None]:

@@ -58,13 +58,14 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     serves_torch = project.uses_torch(draft.path) or (fact.is_prepared and project.has_torch)
     if is_beside_training(draft.path) or not serves_torch:
         return None
-    if is_settled(project, fact):
-        return None
-    if draft.exits and project.flows.sink_of(draft.exits, _Settling) is not None:
+    if is_settled(project, fact) or project.flows.sink_of(draft.exits, _Settling) is not None:
         return None
     if not draft.values["use"] and project.flows.sink_of(draft.exits, _use_of(fact)) is None:
         return None
-    return _by_release(draft, project, library, fact)
+    found = certainty(project, draft.path, library, fact)
+    if found is None:
+        return None
+    return replace(draft, confidence=found) if found is Confidence.LOW else draft
 
 
 @check(codes=_codes, triggers=_triggers, judge=_judge)
@@ -134,14 +135,6 @@ def certainty(project: Project, path: str, library: Library, fact: Fact) -> Conf
     if not admitted & affected:
         return None
     return Confidence.HIGH if admitted <= affected else Confidence.LOW
-
-
-def _by_release(draft: Draft, project: Project, library: Library, fact: Fact) -> Draft | None:
-    """Silent where only releases are admitted that do not vary, a guess where others are admitted as well."""
-    found = certainty(project, draft.path, library, fact)
-    if found is None:
-        return None
-    return replace(draft, confidence=found) if found is Confidence.LOW else draft
 
 
 def is_settled(project: Project, fact: Fact) -> bool:

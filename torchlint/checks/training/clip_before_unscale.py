@@ -21,6 +21,7 @@ from torchlint.facts.values import all_given, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.full_names import Names
 
 _CODE = "TL603"
 CLIPS = frozenset(
@@ -123,7 +124,9 @@ class _Function(msgspec.Struct, frozen=True):
         backward = self._backward_before(clip, scaler)
         if backward is None or mutually_exclusive(self.facts, backward.statement, step.statement):
             return None
-        if _is_no_scaler(self.facts, receiver, step.scope) or self._may_be_unscaled(clip, backward, scaler):
+        made = _made(self.facts, receiver, step.scope)
+        is_own = bool(made) and all("::" in (names.only or "") for names in made)
+        if is_own or self._may_be_unscaled(clip, backward, scaler):
             return None
         late = (site.node for site in self.calls if _calls(site.node, "unscale_", scaler))
         return _ScaledClip(
@@ -133,7 +136,7 @@ class _Function(msgspec.Struct, frozen=True):
             backward.node,
             step.node,
             next((call for call in late if position_of(clip.node) < position_of(call) < position_of(step.node)), None),
-            _is_known_scaler(self.facts, receiver, step.scope),
+            any(names.names & SCALERS for names in made),
         )
 
     def _backward_before(self, clip: CallSite, scaler: str) -> CallSite | None:
@@ -241,15 +244,7 @@ def _unscaling_functions(facts: FileFacts) -> set[str]:
     return {name for name, called in bodies.items() if "unscale_" in called}
 
 
-def _is_known_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    """Whether it is made as one in this file."""
-    made = (
-        (value.func, where) for value, where in seen_values(facts, expression, scope) if isinstance(value, ast.Call)
-    )
-    return any(facts.names(function, where).names & SCALERS for function, where in made)
-
-
-def _is_no_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    """Whether it is evidently something of this project."""
-    made = [(one.func, where) for one, where in seen_values(facts, expression, scope) if isinstance(one, ast.Call)]
-    return bool(made) and all("::" in (facts.names(function, where).only or "") for function, where in made)
+def _made(facts: FileFacts, scaler: ast.expr, scope: int) -> list[Names]:
+    """What makes a scaler, as far as the file shows."""
+    values = seen_values(facts, scaler, scope)
+    return [facts.names(value.func, where) for value, where in values if isinstance(value, ast.Call)]
