@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders
@@ -162,21 +162,22 @@ def workers(visit: Visit) -> Iterator[Finding]:
 
 
 def _queued(facts: FileFacts) -> list[CallSite]:
-    """What takes out of a queue that the file makes, where it starts workers: several may fill it."""
-    if "Queue" not in facts.source.text or not _worker_starts(facts):
-        return []
-    return [site for site in facts.calls.find(words=("get", "get_nowait")) if _is_of_queue(facts, site)]
+    """What takes out of a queue that the file makes and hands to workers: several may fill it."""
+    starts = _worker_starts(facts) if "Queue" in facts.source.text else []  # to resolve every call costs time
+    handed = {node.id for start in starts for node in ast.walk(start.node) if isinstance(node, ast.Name)}
+    taken = facts.calls.find(words=("get", "get_nowait")) if handed else []
+    return [site for site in taken if _is_of_queue(facts, site, handed)]
 
 
-def _is_of_queue(facts: FileFacts, site: CallSite) -> bool:
-    held = site.node.func.value if is_method_call(site.node, "get", "get_nowait") else None
-    name = None if held is None else facts.names(held, site.scope).only
+def _is_of_queue(facts: FileFacts, taken: CallSite, handed: Container[str]) -> bool:
+    queue = taken.node.func.value if isinstance(taken.node.func, ast.Attribute) else None
+    name = facts.names(queue, taken.scope).only if isinstance(queue, ast.Name) and queue.id in handed else None
     return name is not None and name.endswith("()") and name.removeprefix("torch.").removesuffix("()") in _QUEUES
 
 
 @check(
     codes=(_CODE,),
-    triggers=Triggers(calls=FUNCTIONS | WAITING, methods=METHODS, sites=_queued),
+    triggers=Triggers(calls=FUNCTIONS | WAITING, methods=METHODS, sites=lambda facts: facts.cached(_queued)),
     judge=judge_open,
     is_open=True,
 )
@@ -186,5 +187,5 @@ def results(visit: Visit) -> Iterator[Finding]:
     is_one = name in FUNCTIONS | WAITING or is_method_call(visit.call, *METHODS)
     if is_one:
         yield from used(_CODE, visit, visit.call)
-    elif _is_of_queue(visit.facts, visit.site):
+    elif any(one.node is visit.call for one in visit.facts.cached(_queued)):
         yield Finding(_CODE, visit.node)
