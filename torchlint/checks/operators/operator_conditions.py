@@ -28,7 +28,7 @@ from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tensors.elements import element_of, given_dtype, is_named_mask
 from torchlint.facts.tensors.ranks import dimensions_of, is_named_for_planes, ranks_of
 from torchlint.facts.tensors.views import shared_view
-from torchlint.facts.tree import is_literal_none
+from torchlint.facts.tree import is_literal_none, last_word
 from torchlint.facts.values import argument_of, may_be_hidden
 
 Holds = Literal["yes", "hint", "no", "never"]
@@ -266,14 +266,25 @@ def _windows_fit(
 
 
 def _adapted_windows_overlap(facts: FileFacts, call: ast.Call, spelling: Spelling, scope: int) -> bool | None:
-    """Not where each dimension becomes one (`1`) or stays (`None`); else the sizes of the input decide."""
+    """Not where each dimension becomes one (`1`) or stays (`None`); else the sizes of the input decide.
+
+    One size is mostly chosen to divide them; of a pyramid's sizes some do not.
+    """
     shown, where = display_of(facts, _argument(call, spelling.window), scope)
     parts = shown.elts if isinstance(shown, ast.Tuple | ast.List) else [shown]
     sizes = [facts.value(part, where) for part in parts]
     if sizes and all(size.is_known for size in sizes):
-        return False if all(size.constants in ((1,), (None,)) for size in sizes) else None
+        is_global = all(size.constants in ((1,), (None,)) for size in sizes)
+        return False if is_global else True if _is_of_pyramid(facts, call, spelling, scope) else None
     usual = [set(usual_values(facts, part, where)) for part in parts if part is not None]
     return True if any(len(each) > 1 for each in usual) else None
+
+
+def _is_of_pyramid(facts: FileFacts, call: ast.Call, spelling: Spelling, scope: int) -> bool:
+    """Whether the function pools to other sizes as well."""
+    same = (site.node for site in facts.calls_in(facts.function_of(scope)))
+    windows = (_argument(one, spelling.window) for one in same if last_word(one.func) == last_word(call.func))
+    return len({ast.unparse(one) for one in windows if one is not None} - {"1", "(1, 1)", "(1, 1, 1)"}) > 1
 
 
 def _result_fits(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool | None:
