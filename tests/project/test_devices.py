@@ -9,7 +9,7 @@ import pytest
 from tests.harness.programs import check
 from torchlint import api
 from torchlint.config import Overrides
-from torchlint.project.devices import gpus_of, used_among
+from torchlint.project.target import gpus_of, used_among
 
 TRAINING = """
 {imports}

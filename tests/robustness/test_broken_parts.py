@@ -99,10 +99,10 @@ def test_a_judge_that_raises_is_one_line_and_the_other_findings_stay(
             raise_error()
         return draft
 
-    with_broken_check(monkeypatch, "cudnn_benchmark", judge=judge)
+    with_broken_check(monkeypatch, "cudnn_switches.benchmark", judge=judge)
     report = check_paths([project])
     assert [(error.check, Path(error.path).name) for error in report.internal_errors] == [
-        ("cudnn_benchmark", "module_17.py")
+        ("cudnn_switches.benchmark", "module_17.py")
     ]
     assert len(report.diagnostics) == 79
 

@@ -8,7 +8,7 @@ from torchlint.audit.data import RESTART_CODES, WORKER_CODES
 from torchlint.audit.material import Material
 from torchlint.audit.surroundings import ASKS_FOR_CUBLAS, CUBLAS
 from torchlint.catalogue.versions import VersionRange
-from torchlint.checks.framework.varying_kernels import varying_kernels
+from torchlint.checks.framework.programs import varying_kernels
 from torchlint.facts.accelerators import GPUS
 from torchlint.facts.data_loading.loaders import Where
 from torchlint.facts.modes import Mode

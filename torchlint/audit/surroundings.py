@@ -10,8 +10,8 @@ from torchlint.audit.material import NOT_RUN, Material, headline, listed
 from torchlint.audit.page import Light, Line, Section, Spot
 from torchlint.audit.unseen import packages_of
 from torchlint.catalogue.versions import VersionRange, format_minor
+from torchlint.checks.framework.programs import varying_kernels
 from torchlint.checks.framework.spelling import shortened
-from torchlint.checks.framework.varying_kernels import varying_kernels
 from torchlint.diagnostics import Location
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite

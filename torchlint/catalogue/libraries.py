@@ -27,10 +27,6 @@ class Use(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     where: tuple[Condition, ...] = ()
     left_out: tuple[Parameter, ...] = ()
     """What would settle it: none of these is given. None, written out or handed on, says the same as nothing."""
-    within: tuple[str, ...] = ()
-    """Decorators, of which the function around it has one."""
-    seeded_by: str = ""
-    """A call in such a function of the file that settles it."""
     holding: str = ""
     """Of a call whose first argument is a list: the full name, as a regular expression, of a call that stands in it."""
 

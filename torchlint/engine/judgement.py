@@ -13,8 +13,8 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Check
 from torchlint.diagnostics import Confidence, Diagnostic, Severity
 from torchlint.engine.fixes import rule_fix
-from torchlint.project.devices import used_among
 from torchlint.project.index import Project
+from torchlint.project.target import used_among
 
 _OPEN = "open"
 """The message of a point that a rule leaves open; a rule with several of a kind has `open_...` as well."""

@@ -2,14 +2,215 @@
 
 from __future__ import annotations
 
+import ast
+import functools
+from collections.abc import Set as AbstractSet
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from torchlint.facts.dynamic_imports import IMPORTING
+from torchlint.facts.entries import is_test
 from torchlint.facts.file import MAIN
 from torchlint.facts.options.demands import Demand
 from torchlint.facts.training.training_mode import LOADERS
+from torchlint.facts.tree import is_main_guard, last_word
+from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.options import keeps_from_running
 from torchlint.project.programs import Program
-from torchlint.project.trials import only_tries
-from torchlint.project.unused_definitions import UnusedDefinitions
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+
+_LOOKING_UP = frozenset({"globals", "locals", "eval", "exec"})
+"""Functions that give what a text names."""
+_OF_MODULES = frozenset({"getattr", "vars"})
+"""Those that do where they are given a module."""
+_LISTING = frozenset({"getmembers", "__subclasses__", "__dict__"})
+"""Attributes by which classes are had without their names."""
+_IMPORTING = frozenset(name.rpartition(".")[2] for name in IMPORTING)
+_OF_ANY_OWNER = _IMPORTING | {"Fire"}
+"""Calls that give a module by a text, or make commands of all that a module has (`fire.Fire()`)."""
+_TELLING = _LOOKING_UP | _OF_MODULES | _LISTING | _OF_ANY_OWNER
+_DEFINITIONS = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class _Part(msgspec.Struct, frozen=True, array_like=True):
+    """A statement of a module: what it defines, and all words that it may name another by."""
+
+    name: str
+    is_plain: bool
+    """Whether it is a class or a function, which no decorator hands to others."""
+    is_guard: bool
+    words: frozenset[str]
+
+
+class UnusedDefinitions:
+    """Answers that are asked for again by each finding in a definition."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._users: dict[Symbol, frozenset[Symbol] | None] = {}
+        self._parts: dict[str, tuple[_Part, ...]] = {}
+        self._looking_up: dict[str, bool] = {}
+
+    def hold(self, path: str, name: str) -> bool:
+        """Whether nothing outside tests makes a class of a file, calls a function, or names it for others to do so.
+
+        Imports name it without a use of it.
+        """
+        return self._project.has_training and not is_test(path) and not self._is_used((path, name))
+
+    def _is_used(self, definition: Symbol) -> bool:
+        """Whether what names it, or names what does, is no definition itself: two that name each other use nothing."""
+        found, waiting = {definition}, [definition]
+        while waiting:
+            users = self._users_of(waiting.pop())
+            if users is None:
+                return True
+            waiting += users - found
+            found |= users
+        return False
+
+    def _users_of(self, definition: Symbol) -> frozenset[Symbol] | None:
+        """The definitions that name a definition; None where other code does that runs, or may find it."""
+        if definition not in self._users:
+            self._users[definition] = None if self._is_open(*definition) else self._named_in(*definition)
+        return self._users[definition]
+
+    def _named_in(self, path: str, name: str) -> frozenset[Symbol] | None:
+        found = set()
+        for other in self._naming(path, name):
+            for part in (one for one in self._parts_of(other) if name in one.words):
+                is_trial = part.is_guard and only_tries(self._project, other)
+                if not part.is_plain and not is_trial:
+                    return None
+                found |= {(other, part.name)} if part.is_plain else set()
+        return frozenset(found)
+
+    def _naming(self, path: str, name: str) -> list[str]:
+        """The sources that may name it: those in which it has a name, or that import what is not found."""
+        having = self._having(path, name)
+        named = self._project.texts.naming(name, self._project.summaries)
+        return [one for one in named if not is_test(one) and (one in having or self._may_import(one, path))]
+
+    def _may_import(self, importer: str, path: str) -> bool:
+        """Whether a source imports a module of this name that is not found: folders may be put on the path unseen."""
+        stem = PurePosixPath(path).stem
+        found = {PurePosixPath(one.path).stem for one in self._project.summaries[importer].imports}
+        return stem not in found and self._project.texts.import_module(stem, importer)
+
+    def _is_open(self, path: str, name: str) -> bool:
+        """Whether something may find it by a text, or a decorator hands it to others."""
+        own = [one.is_plain for one in self._parts_of(path) if one.name == name]
+        if own != [True] or self._project.configuration_files.say(name):
+            return True
+        if self._imports_anything and not self._is_imported_by_name(path):
+            return True
+        return any(self._looks_up(one) for one in self._having(path, name))
+
+    def _is_imported_by_name(self, path: str) -> bool:
+        """Whether others than the package import the module: it is one of their parts, none that a text picks."""
+        importers = self._project.importers.get(path, frozenset())
+        return not all(one.endswith("__init__.py") for one in importers)
+
+    @functools.cached_property
+    def _imports_anything(self) -> bool:
+        """Whether some source imports a module by a text of which nothing is known."""
+        named = {path for word in _IMPORTING for path in self._project.texts.naming(word, self._project.summaries)}
+        interview = self._project.interview
+        return any(interview.answer(path, "imports any", bool, _imports_any) is not False for path in sorted(named))
+
+    def _having(self, path: str, name: str) -> set[str]:
+        """The modules in which it has a name: those that import it, and those that import these whole."""
+        found, waiting = {path}, [path]
+        while waiting:
+            module = waiting.pop()
+            importers = self._project.importers.get(module, frozenset()) - found
+            new = {one for one in importers if self._imports(one, module, name)}
+            found |= new
+            waiting += new
+        return found
+
+    def _imports(self, importer: str, module: str, name: str) -> bool:
+        imports = self._project.summaries[importer].imports
+        return any(one.path == module and one.name in ("", name) for one in imports)
+
+    def _looks_up(self, path: str) -> bool:
+        if path not in self._looking_up:
+            is_worth = any(self._project.texts.naming(word, [path]) for word in _TELLING)
+            looks_up = self._project.interview.answer(path, "looks up", bool, _looks_up) if is_worth else False
+            self._looking_up[path] = looks_up is not False
+        return self._looking_up[path]
+
+    def _parts_of(self, path: str) -> tuple[_Part, ...]:
+        if path not in self._parts:
+            kind: Any = tuple[_Part, ...]
+            self._parts[path] = self._project.interview.answer(path, "parts", kind, _parts) or ()
+        return self._parts[path]
+
+
+def _parts(facts: FileFacts) -> tuple[_Part, ...]:
+    return tuple(_part(one) for one in facts.tree.body if "__all__" not in _targets(one))
+
+
+def _part(statement: ast.stmt) -> _Part:
+    words = frozenset(word for node in ast.walk(statement) for word in _words(node))
+    if isinstance(statement, _DEFINITIONS):
+        return _Part(statement.name, not statement.decorator_list, is_guard=False, words=words)
+    return _Part(
+        "", is_plain=False, is_guard=isinstance(statement, ast.If) and is_main_guard(statement.test), words=words
+    )
+
+
+def _targets(statement: ast.stmt) -> list[str]:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _words(node: ast.AST) -> list[str]:
+    """What a node may name a definition by; an import does if it gives it another name."""
+    if isinstance(node, ast.alias):
+        return [node.name] if node.asname not in (None, node.name) else []
+    if isinstance(node, ast.Constant):
+        return node.value.split(".") if isinstance(node.value, str) else []
+    return [word for word in (getattr(node, "id", None), getattr(node, "attr", None)) if word]
+
+
+def _is_look_up(node: ast.AST, imported: AbstractSet[str]) -> bool:
+    """`globals()[name]`, `models.__dict__[name]`, and `getattr(models, name)` of a module."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in _LISTING and (node.attr != "__dict__" or last_word(node.value) in imported)
+    if not isinstance(node, ast.Call):
+        return False
+    function = node.func.id if isinstance(node.func, ast.Name) else ""
+    if function not in _OF_MODULES or not node.args:
+        return function in _LOOKING_UP or last_word(node.func) in _OF_ANY_OWNER
+    owner = node.args[0]
+    return not isinstance(owner, ast.Name | ast.Attribute) or last_word(owner) in imported
+
+
+def _imports_any(facts: FileFacts) -> bool:
+    return any(
+        not facts.names(site.node, site.scope).of_project
+        for site in facts.calls.find(names=IMPORTING)
+        if site.node.args and not isinstance(site.node.args[0], ast.Constant)
+    )
+
+
+def _looks_up(facts: FileFacts) -> bool:
+    names = [name for node in ast.walk(facts.tree) for name in getattr(node, "names", ())]
+    aliases = [name for name in names if isinstance(name, ast.alias)]
+    imported = frozenset(one.asname or one.name.rpartition(".")[2] for one in aliases)
+    return any(_is_look_up(node, imported) for node in ast.walk(facts.tree))
+
+
+def only_tries(project: Project, path: str) -> bool:
+    """Whether a file's main guard only tries out what the file is for: other files import it, and it trains nothing."""
+    programs = project.programs_starting_in(path)
+    return bool(project.importers.get(path)) and all(project.randomness_of(one).trained is None for one in programs)
 
 
 def gets_into_no_training(project: Project, path: str, symbol: str) -> bool:

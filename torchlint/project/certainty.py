@@ -14,7 +14,7 @@ from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.options.demands import demand_of
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_main_guard
-from torchlint.project.options import is_met
+from torchlint.project.options import is_met, sites_of
 
 if TYPE_CHECKING:
     from torchlint.project.call_graph import Symbol
@@ -70,8 +70,7 @@ class Certainty:
             facts = self._project.flows.read(at[0]) if at in self._program.reached and at != place else None
             if facts is None:
                 continue
-            own = [site for site in facts.symbols.calls if facts.symbol_of(site) == at[1]]
-            sites = [site for site in own if edge.callee in facts.names(site.node.func, site.scope).of_project]
+            sites = sites_of(facts, at[1], edge)
             for site in sites:
                 yield self._test_of(facts, site, at[0]) or self._way_to(at, depth - 1)
             if not sites:

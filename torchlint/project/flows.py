@@ -1,14 +1,15 @@
-"""Where a value goes that leaves its file: into the functions, classes and callers of other files.
+"""Where a value goes that leaves its file, and where one comes from that other files have.
 
-Two forms of one search: is there any way to a sink (`sink_of`), and is none, while all of the value stays in sight
-(`contained`)?
+A value that leaves is asked for in two forms: is there any way to a sink (`sink_of`), and is none, while all of the
+value stays in sight (`contained`)? One that comes from elsewhere is a result, a constant or an argument
+(`origins_answered`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
@@ -17,16 +18,21 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.tracker import Analysis, follow
 from torchlint.facts.flow.values import ELSEWHERE, Exit, Field, Written
+from torchlint.facts.origins import Argument, Origin, called_as, definitions_behind
 from torchlint.project.answers import name_of
 from torchlint.project.entrances import are_all_seen, entrances, paths_in_sight
 
 if TYPE_CHECKING:
+    from torchlint.facts.ends import End
     from torchlint.facts.file import FileFacts
     from torchlint.project.index import Project
 
 _MOST = 60
 """Entrances into other files: a value that goes through more is one that everything may get at."""
 Followed = TypeVar("Followed", bound=Analysis)
+_MOST_ORIGINS = 20
+"""Origins of one value that are asked for: what has more may be anything."""
+Answer = TypeVar("Answer")
 
 
 class FarSink(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -135,3 +141,72 @@ def _hop_in(facts: FileFacts, exit_: Exit, own: Analysis) -> _Hop:
         return _Hop(None, tuple(flow.exits))
     trace = tuple(Related(facts.locate(node), text) for node, text in flow.trace)
     return _Hop(FarSink(flow.sink.what, facts.path, facts.locate(flow.sink.node), trace), ())
+
+
+class _Answer(msgspec.Struct, Generic[Answer], frozen=True, array_like=True):
+    """An answer, or the origin that is asked next."""
+
+    answer: Answer | None = None
+    origin: Origin | None = None
+
+
+class _Answers(msgspec.Struct, Generic[Answer], frozen=True, array_like=True):
+    """What one file answers; not `is_seen` where it does not say where the value comes from."""
+
+    is_seen: bool
+    all: tuple[_Answer[Answer], ...]
+
+
+def origins_answered(
+    project: Project,
+    origins: Iterable[Origin],
+    asked: Callable[[FileFacts, End], Iterable[Answer | Origin | None]],
+    kind: type[Answer] | None = None,
+) -> Iterator[Answer | None]:
+    """What a question answers of a value wherever it may come from; None for what is not seen.
+
+    `asked` goes on with where the value comes from in one file: to an answer, or to the next files. Answers of a
+    `kind` are plain data, and kept for later runs.
+    """
+    waiting, seen = deque(origins), set[Origin]()
+    while waiting:
+        origin = waiting.popleft()
+        if origin in seen:
+            continue
+        seen.add(origin)
+        files = _files_behind(project, origin) if len(seen) <= _MOST_ORIGINS else []
+        every = [_answers(project, path, origin, asked, kind) for path in files]
+        found = [answers.all for answers in every if answers is not None and answers.is_seen]
+        if not found:
+            yield None
+        for one in (answer for answers in found for answer in answers):
+            if one.origin is not None:
+                waiting.append(one.origin)
+            else:
+                yield one.answer
+
+
+def _answers(
+    project: Project,
+    path: str,
+    origin: Origin,
+    asked: Callable[[FileFacts, End], Iterable[Answer | Origin | None]],
+    kind: type[Answer] | None,
+) -> _Answers[Answer] | None:
+    def ask(facts: FileFacts) -> _Answers[Answer]:
+        ends = list(definitions_behind(facts, origin))
+        every = (one for end in ends for one in asked(facts, end))
+        found = tuple(_Answer(None, one) if isinstance(one, Origin) else _Answer(one) for one in every)
+        return _Answers(bool(ends), found)
+
+    name = None if kind is None else name_of(asked)
+    question = None if name is None else ("origin", name, origin)
+    told: Any = _Answers[kind]  # type: ignore[valid-type]
+    return project.interview.answer(path, question, told, ask)
+
+
+def _files_behind(project: Project, origin: Origin) -> list[str]:
+    home = origin.symbol.partition("::")[0]
+    is_given = isinstance(origin.port, Argument)
+    users = set().union(*map(project.flows.users_of, called_as(origin.symbol))) if is_given else set()
+    return sorted(users - {home}) if is_given else [home]

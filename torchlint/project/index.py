@@ -24,22 +24,18 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
 from torchlint.facts.summary import FileSummary
 from torchlint.project.answers import Interview, KeptAnswers
-from torchlint.project.arguments import GivenArguments
-from torchlint.project.call_graph import Symbol
+from torchlint.project.call_graph import GivenArguments, Symbol
 from torchlint.project.configurations import ConfigurationFiles
-from torchlint.project.devices import devices_of, gpus_of, used_among
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.flows import Flows
 from torchlint.project.gradients import Gradients
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.options import fails_by_default, never_draws, option_for_seed
 from torchlint.project.outside import Outside
-from torchlint.project.programs import ModeVerdict, Program, Programs
+from torchlint.project.programs import ModeVerdict, Program, Programs, Reach, builds_package, console_scripts
 from torchlint.project.randomness import Randomness, randomness_of
-from torchlint.project.reach import Reach
 from torchlint.project.requirements.manifests import Manifests
-from torchlint.project.scripts import builds_package, console_scripts
-from torchlint.project.target import Targets, admitted
+from torchlint.project.target import Targets, admitted, devices_of, gpus_of, used_among
 from torchlint.project.texts import Texts
 from torchlint.project.trainings import may_train, training_in
 
@@ -397,20 +393,21 @@ class Project:
         return is_set or self.frameworks_set(variable)
 
     @functools.cached_property
+    def torch_files(self) -> frozenset[str]:
+        """The files that import a library the catalogue knows."""
+        return frozenset(path for path, summary in self.summaries.items() if self._imports_torch(summary))
+
+    def _imports_torch(self, summary: FileSummary) -> bool:
+        return not summary.libraries.isdisjoint(self.catalogue.names.libraries)
+
+    @property
     def has_torch(self) -> bool:
         """Whether any file uses torch: what the others make may be prepared for it."""
-        libraries = set(self.catalogue.names.libraries)
-        return any(summary.libraries & libraries for summary in self.summaries.values())
+        return bool(self.torch_files)
 
     def uses_torch(self, path: str) -> bool:
-        """Whether a file imports a library the catalogue knows, or a program that does reaches it."""
-        libraries = set(self.catalogue.names.libraries)
-        if path in self.known and self.known[path].libraries & libraries:
+        """Whether a file imports such a library, or a program that does reaches it."""
+        if path in self.known and self._imports_torch(self.known[path]):
             return True
-        return any(
-            self.summaries[other].libraries & libraries
-            for program in self.programs.programs
-            if path in program.files
-            for other in program.files
-            if other in self.summaries
-        )
+        reaching = (program.files for program in self.programs.programs if path in program.files)
+        return any(not files.isdisjoint(self.torch_files) for files in reaching)

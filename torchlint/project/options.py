@@ -15,6 +15,7 @@ from torchlint.facts.values import Constant, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.call_edges import Edge
+    from torchlint.facts.file import FileFacts
     from torchlint.facts.randomness.draws import Draw
     from torchlint.facts.randomness.seeding import SeedCall
     from torchlint.facts.scopes import CallSite
@@ -93,18 +94,13 @@ def is_met(demand: Demand, path: str, program: Program, project: Project) -> boo
 
 
 def _defaults_of(program: Program, project: Project) -> _Defaults:
-    return project.cached(_EachProgram).of(program)
+    return project.cached(_known_defaults).setdefault(program, _Defaults(program, project))
 
 
-class _EachProgram:
-    """The defaults of every program that is asked about: many findings ask the same."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self._known: dict[Program, _Defaults] = {}
-
-    def of(self, program: Program) -> _Defaults:
-        return self._known.setdefault(program, _Defaults(program, self._project))
+def _known_defaults(project: Project) -> dict[Program, _Defaults]:
+    """Those of the programs that were asked about: many findings ask the same."""
+    del project
+    return {}
 
 
 class _Defaults:
@@ -198,10 +194,7 @@ class _Defaults:
     def _sites(self, place: Symbol, edge: Edge) -> list[CallSite]:
         """The calls behind an edge; none where the function is handed to what calls it, as `fire.Fire(main)` does."""
         facts = self._project.flows.read(place[0])
-        if facts is None:
-            return []
-        own = [site for site in facts.symbols.calls if facts.symbol_of(site) == place[1]]
-        return [site for site in own if edge.callee in facts.names(site.node.func, site.scope).of_project]
+        return [] if facts is None else sites_of(facts, place[1], edge)
 
     def _position(self, demand: Demand, path: str) -> int | None:
         facts = self._project.flows.read(path)
@@ -242,6 +235,12 @@ class _Defaults:
         for path in sorted(self._program.files & self._project.summaries.keys()):
             for one in self._project.summaries[path].configurations:
                 yield from self._project.configuration_files.defaults_of(name, one, path)
+
+
+def sites_of(facts: FileFacts, symbol: str, edge: Edge) -> list[CallSite]:
+    """The calls of a function that an edge of the call graph stands for."""
+    own = [site for site in facts.symbols.calls if facts.symbol_of(site) == symbol]
+    return [site for site in own if edge.callee in facts.names(site.node.func, site.scope).of_project]
 
 
 def _judged(demand: Demand, given: object, option: str = "") -> Unmet | bool:

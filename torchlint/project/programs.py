@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -13,7 +15,15 @@ from torchlint.facts.entries import Entry, EntryKind, is_example, is_test
 from torchlint.facts.modes import Mode, ModeCall
 from torchlint.facts.summary import FileSummary
 from torchlint.project.call_graph import CallGraph, Symbol
+from torchlint.project.requirements.pyproject import table_of, toml_of
+from torchlint.project.requirements.specifiers import text_of
 from torchlint.project.trainings import training_in
+
+_TARGET = re.compile(r"^[\w.-]+\s*=\s*(?P<module>[\w.]+)\s*:\s*(?P<function>[\w.]+)\s*(?:\[.*\])?$")
+_QUOTED = re.compile(r"""["']([\w.-]+\s*=\s*[\w.]+:[\w.]+)["']""")
+_BUILD_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
+_PACKAGE = re.compile(r"^\[(?:project|build-system|tool\.poetry|metadata)\]", re.MULTILINE)
+"""Tables that a `pyproject.toml` or `setup.cfg` has which does more than set up tools."""
 
 
 class Program(msgspec.Struct, frozen=True, eq=False):
@@ -140,3 +150,83 @@ def _mode_of_flag(mode: Mode, value: Argument) -> Mode:
     if value is True:
         return mode
     return Mode.OFF if value is False or value is None else Mode.OPTIONAL
+
+
+class Reach:
+    """What the call graph reaches, every method of a class that is reached, and those of its bases."""
+
+    def __init__(self, program: Program, summaries: Mapping[str, FileSummary]) -> None:
+        self._reached = program.reached
+        bases: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for path, summary in summaries.items():
+            for owner, base in summary.bases:
+                base_path, separator, name = base.partition("::")
+                if separator:
+                    bases.setdefault((path, owner), []).append((base_path, name))
+        self._owners = set(program.reached)
+        waiting = [(path, _owner(symbol)) for path, symbol in program.reached if "." in symbol] + list(program.reached)
+        while waiting:
+            place = waiting.pop()
+            self._owners.add(place)
+            waiting += [base for base in bases.get(place, ()) if base not in self._owners]
+
+    def holds(self, path: str, symbol: str) -> bool:
+        """Whether a symbol may run: it is reached, or lies in a function or class that is."""
+        if not symbol:
+            return (path, "") in self._reached
+        while symbol:
+            if (path, symbol) in self._owners:
+                return True
+            symbol = _owner(symbol)
+        return False
+
+
+def _owner(symbol: str) -> str:
+    return symbol.rpartition(".")[0]
+
+
+def console_scripts(files: Sequence[Path], sources: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The project file and the function of each console script whose module is one of the project's `sources`."""
+    for path in sorted(files):
+        if path.name in _BUILD_FILES:
+            for module, function in _targets(path):
+                found = _file_of(module, sources)
+                if found is not None:
+                    yield found, function
+
+
+def builds_package(files: Sequence[Path], root: Path) -> bool:
+    """Whether the files at the root make a package that is installed; a `setup.py` further down makes an extension."""
+    own = [path for path in files if path.name in _BUILD_FILES and path.parent == root]
+    return any(path.name == "setup.py" or _PACKAGE.search(text_of(path)) for path in own)
+
+
+def _file_of(module: str, sources: Collection[str]) -> str | None:
+    """The shortest project path that this module may be: `pkg/cli.py`, `src/pkg/cli.py`, `pkg/cli/__init__.py`."""
+    base = module.replace(".", "/")
+    wanted = (f"{base}.py", f"{base}/__init__.py")
+    found = [path for path in sources if path in wanted or path.endswith(tuple(f"/{name}" for name in wanted))]
+    return min(found, key=lambda path: (len(path), path), default=None)
+
+
+def _targets(path: Path) -> Iterator[tuple[str, str]]:
+    text = text_of(path)
+    lines = _in_pyproject(text) if path.name == "pyproject.toml" else _in_setup(path.name, text)
+    for line in lines:
+        match = _TARGET.match(line.strip())
+        if match:
+            yield match["module"], match["function"]
+
+
+def _in_pyproject(text: str) -> Iterator[str]:
+    data = toml_of(text)
+    for keys in (("project", "scripts"), ("tool", "poetry", "scripts")):
+        scripts = table_of(data, *keys).items()
+        yield from (f"{name} = {target}" for name, target in scripts if isinstance(target, str))
+
+
+def _in_setup(name: str, text: str) -> Iterator[str]:
+    if name == "setup.py":
+        yield from _QUOTED.findall(text)
+    elif "console_scripts" in text:
+        yield from text.partition("console_scripts")[2].splitlines()

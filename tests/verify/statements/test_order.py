@@ -247,21 +247,6 @@ def test_results_of_real_tasks_that_keep_their_place_refute(tmp_path: Path) -> N
     assert said.verdict == "REFUTED", said.reason
 
 
-def test_a_queue_is_left_alone(tmp_path: Path) -> None:
-    text = """
-    import queue
-    import threading
-
-    answers = queue.Queue()
-    workers = [threading.Thread(target=answers.put, args=(number,)) for number in range(3)]
-    for worker in workers:
-        worker.start()
-    rows = [answers.get() for _ in workers]  # here
-    """
-    said = probe(*ask_about(tmp_path, text, "TL404", variant="queue"))
-    assert said.verdict == "NOT REPRODUCED", said.reason
-
-
 def test_a_function_whose_arguments_nobody_knows_is_skipped(tmp_path: Path) -> None:
     text = "def ids(protocol):\n    return {name: i for i, name in enumerate(set(protocol))}  # here\n"
     said = probe(*ask_about(tmp_path, text, "TL402"))

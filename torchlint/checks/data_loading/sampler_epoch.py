@@ -117,14 +117,7 @@ class _SamplerAnalysis(Containment):
         if value.label == _LOADER and member.attr in _SAMPLER_AT:
             return [replace(value, node=member, label=SAMPLER)]
         is_read = isinstance(member.ctx, ast.Load) and member.attr in _ATTRIBUTES.get(value.label, ())
-        return () if is_read or value.label == _WRAPPED or self._tells_nothing(member) else [lost(member)]
-
-    def _tells_nothing(self, member: ast.Attribute) -> bool:
-        """`sampler.set_epoch(0)`: all epochs are that one."""
-        call = self.facts.index.parents[member]
-        if isinstance(call, ast.Call) and call.func is member and member.attr == "set_epoch":
-            return not call.keywords and all(isinstance(one, ast.Constant) for one in call.args)
-        return isinstance(call, ast.Expr)
+        return () if is_read or value.label == _WRAPPED else [lost(member)]
 
     def _into_call(self, value: Value, above: ast.Call | ast.keyword) -> Iterable[Move | Sink]:
         keyword = above.arg if isinstance(above, ast.keyword) else None

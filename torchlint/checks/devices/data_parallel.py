@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -18,15 +18,49 @@ from torchlint.facts.control.order import run_after
 from torchlint.facts.entries import is_test
 from torchlint.facts.full_names import dotted
 from torchlint.facts.gradients import is_gradless
+from torchlint.facts.training.training_mode import SharedDraw
 from torchlint.facts.values import argument_of
+from torchlint.facts.words import says
+from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
-from torchlint.project.replicas import replicas_of
 
 _CODE = "TL501"
 _DEVICES = {"torch.nn.DataParallel": 1, "torch.nn.parallel.data_parallel": 2}
 """What runs replicas, and the place of its argument `device_ids`."""
 _LOADING = ("load_state_dict", "state_dict", "module", "eval", "to", "cuda")
 """What is asked of a model that is wrapped for a checkpoint alone."""
+_MADE_AND_RUN = ("__init__", "forward")
+
+
+def _shared_draw(made: Iterable[str], project: Project) -> tuple[SharedDraw | None, bool]:
+    """The first draw from a generator that the threads share, in what the replicas of such modules (`path::name`) run.
+
+    And whether they evidently neither draw nor look at a whole batch.
+    """
+    calls, summaries = project.programs.calls, project.summaries
+    start = []
+    for name in made:
+        path, _, qualname = name.partition("::")
+        start += [(path, qualname), *(calls.defining((path, f"{qualname}.{method}")) for method in _MADE_AND_RUN)]
+    whole = calls.run(start)
+    forwards = [
+        (path, symbol)
+        for path, symbol in whole
+        if symbol.endswith(".forward") and path in summaries and symbol in summaries[path].functions
+    ]
+    run = calls.run(forwards, without=_is_for_prediction)
+    draws = [
+        draw
+        for path in sorted({path for path, _ in run} & summaries.keys())
+        for draw in summaries[path].shared_draws
+        if draw.symbol and (path, draw.symbol) in run
+    ]
+    unsettled = any(symbol and path in summaries and symbol in summaries[path].unsettled for path, symbol in whole)
+    return draws[0] if draws else None, bool(forwards) and not unsettled
+
+
+def _is_for_prediction(place: Symbol) -> bool:
+    return says(place[1].rpartition(".")[2], "beside_training")
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -37,12 +71,12 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     """
     if is_test(draft.path) or not project.may_train((draft.path, draft.values["symbol"])):
         return None
-    replicas = replicas_of(draft.values["made"].split(), project.programs.calls, project.summaries)
-    if replicas.draw is None:
+    draw, is_settled = _shared_draw(draft.values["made"].split(), project)
+    if draw is None:
         note = replace(draft, severity=Severity.INFO, confidence=Confidence.MEDIUM)
-        return None if replicas.is_settled else note
-    place = replicas.draw.location
-    values = {**draft.values, "drawn": f"`{replicas.draw.name}` in {place.shown_line}"}
+        return None if is_settled else note
+    place = draw.location
+    values = {**draft.values, "drawn": f"`{draw.name}` in {place.shown_line}"}
     return replace(draft, message="draws", values=values, related=(Related(place, "draws in each thread"),))
 
 

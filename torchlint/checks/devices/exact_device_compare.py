@@ -1,4 +1,4 @@
-"""TL607 exact-device-compare: equality asked of floats that were _computed in two places."""
+"""TL607 exact-device-compare: equality asked of floats that were computed in two places."""
 
 from __future__ import annotations
 
@@ -18,15 +18,10 @@ from torchlint.facts.tensors.devices import Device, devices_named, is_dtype
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import function_named, method_named
-from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
 
 _CODE = "TL607"
 _EQUALITY = frozenset({"torch.equal", "numpy.array_equal", "numpy.testing.assert_array_equal"})
-_TOLERANT = frozenset(
-    {"torch.testing.assert_close", "torch.allclose", "numpy.allclose", "numpy.testing.assert_allclose"}
-)
-"""They ask for equality where both tolerances are 0."""
 _PAIR = 2
 _DRAWN = frozenset({"torch.rand", "torch.randn", "torch.normal"})
 """What makes floats that are no round numbers; sums of those round."""
@@ -34,29 +29,24 @@ _DRAWN = frozenset({"torch.rand", "torch.randn", "torch.normal"})
 
 @check(
     codes=(_CODE,),
-    triggers=Triggers(calls=_EQUALITY | _TOLERANT | {"torch.all"}, methods=frozenset({"equal", "all"})),
+    triggers=Triggers(calls=_EQUALITY | {"torch.all"}, methods=frozenset({"equal", "all"})),
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """An exact comparison of two results that round differently."""
-    sides = _compared(visit.facts, visit.site) if visit.facts.imports_torch else None
-    if sides is None:
+    facts, scope = visit.facts, visit.scope
+    sides = _sides(facts, visit.call, scope) if facts.imports_torch else None
+    found = None if sides is None or _is_denied(facts, visit.site) else _differing(facts, *sides, scope)
+    if found is None:
         return
-    first, second = sides
+    first, second = found
     values = {"first": f"on {first.device}", "second": f"on {second.device}"}
-    related = ((first.node, f"_computed {values['first']}"), (second.node, f"_computed {values['second']}"))
+    related = ((first.node, f"computed {values['first']}"), (second.node, f"computed {values['second']}"))
     yield Finding(_CODE, visit.node, values, related=related)
-
-
-def _compared(facts: FileFacts, site: CallSite) -> tuple[_Computed, _Computed] | None:
-    sides = _sides(facts, site.node, site.scope)
-    if sides is None or _is_denied(facts, site):
-        return None
-    return _differing(facts, *sides, site.scope)
 
 
 def _sides(facts: FileFacts, call: ast.Call, scope: int) -> tuple[ast.expr, ast.expr] | None:
     name = facts.names(call.func, scope).only
-    if name in _EQUALITY or (name in _TOLERANT and _is_exact(facts, call, scope)):
+    if name in _EQUALITY:
         return (call.args[0], call.args[1]) if len(call.args) >= _PAIR else None
     method = call.func if isinstance(call.func, ast.Attribute) else None
     if name == "torch.all" and call.args:
@@ -69,11 +59,6 @@ def _sides(facts: FileFacts, call: ast.Call, scope: int) -> tuple[ast.expr, ast.
 def _equated(expression: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     is_equality = isinstance(expression, ast.Compare) and [type(o) for o in expression.ops] == [ast.Eq]
     return (expression.left, expression.comparators[0]) if is_equality else None  # type: ignore[attr-defined]
-
-
-def _is_exact(facts: FileFacts, call: ast.Call, scope: int) -> bool:
-    given = {keyword.arg: facts.value(keyword.value, scope).constants for keyword in call.keywords}
-    return given.get("rtol") == (0,) and given.get("atol") == (0,)
 
 
 def _is_denied(facts: FileFacts, site: CallSite) -> bool:
@@ -99,7 +84,7 @@ class _Computed(msgspec.Struct, frozen=True):
 
 @memoized
 def _computed(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> _Computed | None:
-    """How a tensor was _computed, seen through copies and names; None where that is not evident."""
+    """How a tensor was computed, seen through copies and names; None where that is not evident."""
     value, scope = only_value(facts, expression, scope) if depth else (None, scope)
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.MatMult):
         return _at(facts, "matmul", value, [value.left, value.right], scope)
@@ -145,17 +130,11 @@ def _device_of_call(facts: FileFacts, call: ast.expr, scope: int, depth: int) ->
         return None
     if facts.names(call.func, scope).only in _DRAWN:
         device = argument_of(call, "device", None)
-        is_elsewhere = facts.cached(_sets_defaults)
-        return None if is_elsewhere else "CPU" if device is None else _device(facts, device, scope)
+        return "CPU" if device is None else _device(facts, device, scope)
     if not isinstance(call.func, ast.Attribute) or not _copies(call.func.attr):
         return None
     before = _device_of(facts, call.func.value, scope, depth - 1)
     return None if before is None else _moved(facts, call, call.func.attr, before, scope)
-
-
-def _sets_defaults(facts: FileFacts) -> bool:
-    """Whether the file changes where, or as what, torch makes tensors."""
-    return any(last_word(site.node.func).startswith("set_default_") for site in facts.symbols.calls)
 
 
 def _device(facts: FileFacts, device: ast.expr, scope: int) -> str | None:

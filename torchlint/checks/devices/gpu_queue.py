@@ -25,7 +25,7 @@ from torchlint.facts.tensors.kind_evidence import shows_tensor
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
 from torchlint.facts.training.steps import is_optimizer
-from torchlint.facts.tree import is_self, last_word
+from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -146,7 +146,7 @@ def _of_call(facts: FileFacts, site: CallSite) -> Effect:
         return Effect.WAIT
     if name.startswith("torch.") and "()" not in name:
         return _of_torch(facts, call, name, scope)
-    if _is_model(facts, call, scope) and not _is_own_method(call.func):
+    if _is_model(facts, call, scope):
         return _of_module(facts, call.func, scope)
     if last in _LOSSES:
         return Effect.COPY
@@ -164,11 +164,6 @@ def _is_model(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     return last in _MODELS and any(is_on_cuda(facts, argument, scope) for argument in call.args)
 
 
-def _is_own_method(function: ast.expr) -> bool:
-    """`x.cuda().mean`: a method of something on the device, and no module."""
-    return isinstance(function, ast.Attribute) and not is_self(function.value)
-
-
 def _of_torch(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Effect:
     if name.startswith(("torch.optim.", "torch.utils.", "torch.cuda.", "torch.distributed.", "torch.profiler")):
         return Effect.UNKNOWN
@@ -184,11 +179,9 @@ def _of_module(facts: FileFacts, module: ast.expr, scope: int) -> Effect:
     names = _made_as(facts, module, scope)
     if any("detection" in name or "generat" in name.lower() for name in names):
         return Effect.UNKNOWN
-    for name in names:
-        own = own_scope(facts, name)
-        if own is not None and (not is_module_class(facts, own) or _waits_in(facts, own)):
-            return Effect.UNKNOWN
-    return Effect.WORK
+    own = [one for one in (own_scope(facts, name) for name in names) if one is not None]
+    is_work = all(is_module_class(facts, one) and not _waits_in(facts, one) for one in own)
+    return Effect.WORK if is_work else Effect.UNKNOWN
 
 
 def _made_as(facts: FileFacts, module: ast.expr, scope: int) -> set[str]:
@@ -203,13 +196,9 @@ def _made_as(facts: FileFacts, module: ast.expr, scope: int) -> set[str]:
 
 def _waits_in(facts: FileFacts, owner: int) -> bool:
     """Whether any method of a class calls what waits."""
-    for site in facts.symbols.calls:
-        if facts.class_of(site.scope) == owner:
-            function = site.node.func
-            last = last_word(function)
-            if last in _WAITING - {"get", "load"} or last in ("float", "int", "bool", "print"):
-                return True
-    return False
+    waiting = (_WAITING - {"get", "load"}) | {"float", "int", "bool", "print"}
+    own = (site for site in facts.symbols.calls if facts.class_of(site.scope) == owner)
+    return any(last_word(site.node.func) in waiting for site in own)
 
 
 def _of_method(facts: FileFacts, call: ast.Call, scope: int) -> Effect:

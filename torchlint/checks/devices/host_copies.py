@@ -5,17 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_host_copies
 from torchlint.catalogue.values import Kind
-from torchlint.facts.calls import Way, callers, targets
+from torchlint.facts.calls import Way, targets
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import mutually_exclusive, unmet
 from torchlint.facts.control.order import Position, may_follow, position_of
 from torchlint.facts.flow.containment import call_with
-from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Given, Item, Kept, Move, Stored, Value
 from torchlint.facts.memoizing import memoized
@@ -23,7 +22,7 @@ from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import SAME_MEMORY, function_named, joins, method_named, reads_all
-from torchlint.facts.tree import is_literal_none, is_own, last_word
+from torchlint.facts.tree import is_own, last_word
 from torchlint.facts.values import all_given
 
 if TYPE_CHECKING:
@@ -33,9 +32,6 @@ _WAITING = re.compile(r"sync|wait|barrier|join|fence|flush|block_until|result|aw
 _OPTION = re.compile(r"cuda|gpu|cpu|device|accelerator|sync|block|stream|event|query|^[\w.]+$")
 """Tests that ask where work is done, or how far it is; options by their names alone."""
 _DEPTH = 4
-_CALLS_ABOVE = 4
-_LAST = (1_000_000_000, 0)
-"""Behind all positions."""
 _IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 
 
@@ -118,34 +114,13 @@ class _Passages:
             return not self._is_waited_for(None, read)
         if isinstance(self._facts.index.parents.get(put), ast.comprehension):
             return True  # what it goes through comes first, though it is written behind
-        home, function = self._function_of(put), self._function_of(read)
-        if home == function:
-            is_next = position_of(put) == position_of(read) or may_follow(self._facts, put, read)
-            return is_next and not self._is_waited_for(put, read)
-        ways = list(self._calls_of(function))
-        # Where nobody is seen to call the function, whoever does may have waited.
-        return bool(ways) and not any(
-            (
-                self._is_waited_for(None, read),
-                any(self._is_waited_for(put if self._function_of(way) == home else None, way) for way in ways),
-                self._is_waited_for_behind(put, ways),
-            )
-        )
+        if self._function_of(put) != self._function_of(read):
+            return False  # whoever calls it may have waited
+        is_next = position_of(put) == position_of(read) or may_follow(self._facts, put, read)
+        return is_next and not self._is_waited_for(put, read)
 
     def _function_of(self, node: ast.AST) -> int | None:
         return self._facts.function_of(self._facts.index.scope_of(node))
-
-    def _calls_of(self, function: int | None, depth: int = _CALLS_ABOVE) -> Iterator[ast.Call]:
-        """The calls by which a function comes to run, one in another."""
-        for site, _ in callers(self._facts, function) if function is not None and depth else ():
-            yield site.node
-            yield from self._calls_of(self._facts.function_of(site.scope), depth - 1)
-
-    def _is_waited_for_behind(self, put: ast.expr, ways: Container[ast.Call]) -> bool:
-        """Whether a function waits after it has put the copy where another one, run by other calls, reads it."""
-        behind = _waiting_between(self._facts, self._function_of(put), position_of(put), _LAST)
-        others = (one for one in behind if one.node not in ways and _is_usual(self._facts, one.statement))
-        return any(self._is_of_another(one, put) for one in others)
 
     def _is_waited_for(self, put: ast.expr | None, read: ast.expr) -> bool:
         """Whether something surely waits inside the function that reads the copy, once it is put."""
@@ -194,18 +169,10 @@ class HostCopy(Analysis):
         if isinstance(value.node, ast.Call):  # it comes as a result, at once
             return True
         if isinstance(move, Kept | Stored):
-            is_other = isinstance(move, Stored) and self._may_be_another(move, value)
-            return not is_other and self._passages.is_open(move.value.node, value.node)
+            return self._passages.is_open(move.value.node, value.node)
         if isinstance(move, Given) or (move is None and not is_own(value.node)):
             return self._passages.is_open(None, value.node)
         return move is not None
-
-    def _may_be_another(self, move: Stored, read: Value) -> bool:
-        """Whether another function may read an attribute when it has taken another value."""
-        places = (move.value.node, read.node)
-        functions = {self.facts.function_of(self.facts.index.scope_of(one)) for one in places}
-        stores = (self.facts.index.statement_of(one) for one in other_stores(self.facts, move))
-        return len(functions) > 1 and any(not is_literal_none(getattr(one, "value", None)) for one in stores)
 
     def passes(self, value: Value) -> Iterable[Move | Sink]:
         call = call_with(self.facts, value.node)

@@ -15,7 +15,7 @@ from torchlint.facts.control.order import between
 from torchlint.facts.file import FileFacts
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite
-from torchlint.facts.tree import last_word, method_called
+from torchlint.facts.tree import last_word
 
 _CODE = "TL602"
 _CLOCKS = frozenset(f"time.{name}{unit}" for name in ("time", "perf_counter", "monotonic") for unit in ("", "_ns")) | {
@@ -32,11 +32,8 @@ def _unsynchronised(facts: FileFacts) -> dict[int, _TimedWork]:
     sites = [site for site in facts.symbols.calls if _is_clock(facts, site.node, site.scope)]
     if len(sites) <= 1 or _blocks(facts):
         return {}
-    measured = facts.cached(_functions_with_events)
     found = {}
     for site in sites:
-        if facts.function_of(site.scope) in measured:
-            continue
         for start in _starts(facts, site):
             work = _work_between(facts, start, site)
             if work is not None:
@@ -69,18 +66,6 @@ def _is_clock(facts: FileFacts, call: ast.expr | None, scope: int) -> bool:
     if last not in _WORDS and not isinstance(call.func, ast.Name):
         return False
     return facts.names(call.func, scope).only in _CLOCKS
-
-
-def _functions_with_events(facts: FileFacts) -> frozenset[int | None]:
-    """The functions that record CUDA events, or make them: who measures with those knows what a clock shows."""
-    timing = {"Event", "record", "elapsed_time"} if _makes_events(facts) else frozenset[str]()
-    sites = [site for site in facts.symbols.calls if method_called(site.node) in timing]
-    return frozenset(facts.function_of(site.scope) for site in sites)
-
-
-def _makes_events(facts: FileFacts) -> bool:
-    calls = (site for site in facts.symbols.calls if method_called(site.node) == "Event")
-    return any(facts.names(site.node.func, site.scope).only == "torch.cuda.Event" for site in calls)
 
 
 def _blocks(facts: FileFacts) -> bool:

@@ -22,8 +22,8 @@ from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.ranks import Ranks, dimensions_of_end, ranks_of
 from torchlint.facts.values import Values
+from torchlint.project.flows import origins_answered
 from torchlint.project.index import Project
-from torchlint.project.origins import origins_answered
 
 
 class _Shape(msgspec.Struct, frozen=True, array_like=True, gc=False):

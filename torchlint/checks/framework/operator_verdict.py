@@ -21,9 +21,9 @@ from torchlint.facts.accelerators import GPUS
 from torchlint.facts.entries import is_measuring
 from torchlint.facts.modes import Mode
 from torchlint.project.beside_training import gets_into_no_training, is_switched_off, only_predicts
+from torchlint.project.gradients import UngradedModules
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
-from torchlint.project.ungraded import UngradedModules
 
 _MODE_RULE = "TL210"
 """The rule whose fix is to turn the determinism mode on."""
@@ -198,7 +198,7 @@ def _decided(
     is_guess = _is_guess_beside(behaviours, project.devices_for(draft.path))
     values = {
         **draft.values,
-        "devices": _enumerated(list(dict.fromkeys(DEVICE_NAMES[b.device] for b in behaviours))),
+        "devices": enumerated(list(dict.fromkeys(DEVICE_NAMES[b.device] for b in behaviours))),
         "direction": _direction(behaviours),
         "what_varies": _what_varies(behaviours),
         "hint": worst.hint,
@@ -249,8 +249,9 @@ def _place(project: Project, path: str) -> str:
     return place if verdict.program in (None, verdict.place.path) else f"{place} (program {verdict.program})"
 
 
-def _enumerated(words: list[str]) -> str:
-    *first, last = words
+def enumerated(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`; empty for none."""
+    *first, last = words or ("",)
     return f"{', '.join(first)} and {last}" if first else last
 
 

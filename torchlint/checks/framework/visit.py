@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,12 +15,15 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names
 from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import targets_of
 from torchlint.facts.values import Values, argument_of, may_be_hidden
 
 if TYPE_CHECKING:
     from torchlint.lossless.reader import Lossless
 
 _NOWHERE = ast.Pass()
+ENVIRON = "os.environ"
+SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
 
 
 class Visit(msgspec.Struct):
@@ -110,3 +114,35 @@ class Visit(msgspec.Struct):
 def _shape(node: ast.AST) -> str:
     """A tree in words; what is assigned to reads as what is read."""
     return ast.dump(node).replace("ctx=Store()", "ctx=Load()")
+
+
+def writes(visit: Visit, name: str) -> Iterator[str | None]:
+    """What this assignment or call sets a variable of the running process to; None for what is not a literal."""
+    if isinstance(visit.node, ast.Assign):
+        assignment = visit.assignment
+        for target in targets_of(assignment):
+            if isinstance(target, ast.Subscript) and _key(visit, target) == name:
+                yield visit.value(assignment.value).text
+    elif isinstance(visit.node, ast.Call):
+        yield from _called(visit, name)
+
+
+def _key(visit: Visit, target: ast.Subscript) -> str | None:
+    if visit.names(target.value).only != ENVIRON:
+        return None
+    return visit.value(target.slice).text
+
+
+def _called(visit: Visit, name: str) -> Iterator[str | None]:
+    call, function = visit.call, visit.callee()
+    if function in SETTERS and len(call.args) > 1:
+        if visit.value(call.args[0]).constants == (name,):
+            yield visit.value(call.args[1]).text
+    elif function == "os.environ.update":
+        pairs: list[tuple[object, ast.expr]] = [(keyword.arg, keyword.value) for keyword in call.keywords]
+        for argument in call.args:
+            if isinstance(argument, ast.Dict):
+                pairs += [(getattr(k, "value", None), v) for k, v in zip(argument.keys, argument.values, strict=True)]
+        for key, value in pairs:
+            if key == name:
+                yield visit.value(value).text

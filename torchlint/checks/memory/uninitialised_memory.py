@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -28,10 +27,10 @@ from torchlint.checks.memory.uninitialised.parameters import (
     parameter_made,
     reading_of,
 )
-from torchlint.diagnostics import Confidence, Related
+from torchlint.diagnostics import Confidence
 from torchlint.facts.classes import is_module_class
 from torchlint.facts.flow.tracker import follow
-from torchlint.facts.flow.values import Exit, Field, Value
+from torchlint.facts.flow.values import Field, Value
 from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
 
@@ -46,28 +45,12 @@ _READ = "here it is read"
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Newer releases fill such memory while the determinism mode is on: then there is nothing to say."""
     judged = judge_operators(draft, project)
-    found = _followed(draft, project) if judged is not None and draft.exits else draft
-    if judged is None or found is None:
+    others = project.flows.contained(draft.exits, Memory) if judged is not None else None
+    if judged is None or others is None or any(one.writes for one in others):  # another file may fill it
         return None
     older = judged.values["older"]
-    values = {**found.values, "older": f", {older}" if older else ""}
-    confidence = found.confidence if judged.confidence is draft.confidence else judged.confidence
-    return replace(found, values=values, severity=judged.severity, confidence=confidence)
-
-
-def _followed(draft: Draft, project: Project) -> Draft | None:
-    """The draft with what other files make of the memory; None where one of them may fill it."""
-    others = project.flows.contained(draft.exits, Memory)
-    is_returned = draft.message != "default"
-    if others is None or any(one.writes for one in others):
-        return draft if is_returned and others is None else None
-    read = next((one.reads[0] for one in others if one.reads), None)
-    is_read_at_home = not is_returned and bool(draft.related)
-    if read is None or is_read_at_home:
-        return draft if is_returned or is_read_at_home else None
-    sink = project.flows.sink_of(draft.exits, functools.partial(Memory, shown=read.node))
-    related = () if sink is None else (*sink.trace, Related(sink.location, sink.what))
-    return replace(draft, message="default", confidence=None, related=related)
+    values = {**draft.values, "older": f", {older}" if older else ""}
+    return replace(draft, values=values, severity=judged.severity, confidence=judged.confidence)
 
 
 @check(
@@ -96,7 +79,7 @@ def left_open(visit: Visit) -> Iterator[Finding]:
 
 
 def _exposure(facts: FileFacts, site: CallSite) -> Finding | None:
-    """What a call that makes uninitialised memory exposes; without places, what it may expose beyond its file."""
+    """What a call that makes uninitialised memory exposes in its file."""
     if is_beside_the_point(facts, site):
         return None
     parameter = parameter_made(facts, site)
@@ -112,23 +95,24 @@ def _exposure(facts: FileFacts, site: CallSite) -> Finding | None:
     if not flow.is_whole or (read is None and memory.writes):
         return None
     if read is None:
-        return _given_away(facts, site, memory, flow.exits)
-    shown = follow(Memory(facts, site.node, read.node), Value(site.node))
+        return _returned(facts, site, memory)
     # Unless it is kept, each call of a function that makes it makes memory anew: others have theirs.
     is_kept = any(isinstance(one.port, Field) for one in flow.exits)
     exits = [one for one in flow.exits if is_kept or one.port is not None]
     before = [one for one in exits if memory.reaches_before(one, read)]
-    return _found(site, "default", None, "", [*shown.trace, (read.node, _READ)], before)
+    shown = follow(Memory(facts, site.node, read.node), Value(site.node))
+    found = _found(site, "default", None, "", [*shown.trace, (read.node, _READ)])
+    return replace(found, exits=tuple(before))
 
 
-def _given_away(facts: FileFacts, site: CallSite, memory: Memory, exits: Sequence[Exit]) -> Finding | None:
-    """Memory that is neither read nor written here: others may read it, or whoever calls `forward`."""
+def _returned(facts: FileFacts, site: CallSite, memory: Memory) -> Finding | None:
+    """Memory that is neither read nor written here, and that `forward` gives to whoever calls it."""
     function = facts.function_of(site.scope)
     scope = facts.symbols.scopes[function or 0]
     is_returned = any(one.function == function and not one.value.path for one in memory.returned)
-    if is_returned and scope.name == "forward" and is_module_class(facts, scope.parent):
-        return _found(site, "output", None, scope.name, [(site.statement, "here it is returned")], exits)
-    return _found(site, "default", None, "", (), exits) if exits else None
+    if not is_returned or scope.name != "forward" or not is_module_class(facts, scope.parent):
+        return None
+    return _found(site, "output", None, scope.name, [(site.statement, "here it is returned")])
 
 
 def _found(
@@ -137,8 +121,7 @@ def _found(
     confidence: Confidence | None,
     name: str,
     places: Sequence[tuple[ast.AST, str]],
-    exits: Sequence[Exit] = (),
 ) -> Finding:
     """`name` is of the parameter, or of the function that returns the memory."""
     values, related = {"name": name}, tuple(places)
-    return Finding(_CODE, site.node, values, message, confidence=confidence, related=related, exits=tuple(exits))
+    return Finding(_CODE, site.node, values, message, confidence=confidence, related=related)

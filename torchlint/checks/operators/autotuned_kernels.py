@@ -1,4 +1,4 @@
-"""TL117 for Triton: `@triton.autotune` over a block size along which the kernel adds up."""
+"""TL117 autotuned-kernel: `@triton.autotune` over a size along which the kernel adds, and inductor's tuning."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.checks.framework.drafts import OperatorUse
+from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.spelling import spelling_of
+from torchlint.checks.framework.visit import SETTERS, Visit, writes
 from torchlint.facts.definitions import seen_values
-from torchlint.facts.tree import index_parts, is_literal_none, last_word
+from torchlint.facts.tree import index_parts, is_literal_none, last_word, targets_of
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
@@ -20,6 +23,23 @@ _PRODUCTS = ("dot", "dot_scaled")
 _SUMS = frozenset({"sum", "cumsum", "reduce", "associative_scan"})
 _FOLDING = frozenset({*_PRODUCTS, "make_block_ptr", "reshape", "view", "trans", "broadcast_to", "expand_dims"})
 """What makes blocks of more than one dimension, or takes them."""
+_OPERATOR = "inductor_compile"
+_CONFIG = "torch._inductor.config"
+_TUNING = (
+    "max_autotune",
+    "max_autotune_gemm",
+    "max_autotune_pointwise",
+    "coordinate_descent_tuning",
+    "triton.multi_kernel",
+)
+"""Options by which kernels that round differently are timed; inductor's `deterministic` silences them all."""
+_VARIABLES = (
+    "TORCHINDUCTOR_MAX_AUTOTUNE",
+    "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM",
+    "TORCHINDUCTOR_MAX_AUTOTUNE_POINTWISE",
+    "TORCHINDUCTOR_COORDINATE_DESCENT_TUNING",
+    "TORCHINDUCTOR_MULTI_KERNEL",
+)
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({"triton.autotune"})))
@@ -121,3 +141,28 @@ def _adds_to(value: ast.expr, name: str) -> bool:
 def _is_pointer(name: str) -> bool:
     """`a_ptrs += BLOCK_K * stride`: the loop moves on, it adds nothing up."""
     return any(word in name.lower() for word in ("ptr", "offs", "offset", "idx", "start"))
+
+
+@check(
+    codes=(_CODE,),
+    triggers=Triggers(
+        calls=frozenset({"os.environ.update", *SETTERS}),
+        assigned=frozenset(f"{_CONFIG}.{name}" for name in _TUNING),
+        keys=frozenset(_VARIABLES),
+    ),
+    judge=judge_operators,
+)
+def inductor(visit: Visit) -> Iterator[Finding]:
+    """The call or statement that turns the tuning on."""
+    if _tunes(visit):
+        values = {"spelling": spelling_of(visit), "name": "torch.compile", "unread": ""}
+        yield Finding(_CODE, visit.node, values, operators=(OperatorUse(_OPERATOR, "yes"),))
+
+
+def _tunes(visit: Visit) -> bool:
+    if any("1" in writes(visit, name) for name in _VARIABLES):
+        return True
+    assigned = visit.assignment.value if isinstance(visit.node, ast.Assign | ast.AnnAssign) else None
+    names = {f"{_CONFIG}.{name}" for name in _TUNING}
+    is_named = any(names & visit.names(target).names for target in targets_of(visit.statement))
+    return assigned is not None and is_named and visit.value(assigned).constants in ((True,), (1,))

@@ -13,7 +13,7 @@ from torchlint.facts.ends import Definition, End
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of, is_named_mask
 from torchlint.facts.tensors.methods import method_named, operation_named
-from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
+from torchlint.facts.tensors.operands import called_name, operand
 from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
@@ -40,16 +40,7 @@ def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
         return True
     if isinstance(expression, ast.Name | ast.BoolOp | ast.IfExp | ast.NamedExpr):  # an attribute may be written to
         return _is_defined_whole(facts, expression, scope, depth)
-    part = part_of_result(facts, expression, scope)
-    if part is not None:
-        return _is_whole_part(facts, part, depth)
     return all(is_whole(facts, part, scope, depth - 1) for part in _deciding_parts(facts, expression, scope))
-
-
-def _is_whole_part(facts: FileFacts, part: Part, depth: int) -> bool:
-    """Sorted or cut up, the values stay whole."""
-    is_kept = operation_named(called_name(facts, part.call, part.scope)).results in ("pair", "parts")
-    return is_kept and is_whole(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
 
 
 def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[ast.expr | None]:
@@ -83,12 +74,7 @@ def _is_defined_whole(facts: FileFacts, expression: ast.expr, scope: int, depth:
 
 
 def _is_step_whole(facts: FileFacts, one: End, depth: int) -> bool:
-    if not isinstance(one, Definition):
-        return False
-    if not one.parts:
-        return is_whole(facts, one.node, one.scope, depth - 1)
-    part = picked_result(one)
-    return part is not None and _is_whole_part(facts, part, depth)
+    return isinstance(one, Definition) and not one.parts and is_whole(facts, one.node, one.scope, depth - 1)
 
 
 def _keeps_whole(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> bool:

@@ -29,8 +29,8 @@ from torchlint.facts.flow.values import Field, Item
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_gradless
 from torchlint.facts.origins import Origin, beyond
+from torchlint.project.flows import origins_answered
 from torchlint.project.index import Project
-from torchlint.project.origins import origins_answered
 
 
 def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:

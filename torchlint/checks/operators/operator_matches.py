@@ -21,7 +21,7 @@ from torchlint.facts.ends import Definition, Through
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
-from torchlint.facts.moves import is_instance, moved
+from torchlint.facts.moves import moved
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tensors.elements import element_of, makes_sparse
@@ -204,17 +204,11 @@ def _fits_receiver(facts: FileFacts, receiver: ast.expr, spelling: Spelling, sco
 
 
 def _is_of_own_class(facts: FileFacts, receiver: ast.expr, method: str, scope: int) -> bool:
-    """An object of a class of the project, with any methods; what a method gave is another matter."""
-    if any("::" in name and not _is_given_by_method(name) for name in facts.names(receiver, scope).names):
+    """An object of a class of the project, with any methods."""
+    if any("::" in name for name in facts.names(receiver, scope).names):
         return True
     owner = facts.class_of(scope)
     return is_self(receiver) and owner is not None and method in facts.symbols.scopes[owner].bindings
-
-
-def _is_given_by_method(name: str) -> bool:
-    """`attention.py::Attention().to_v()`: mostly a tensor, where the object is a module."""
-    owner, separator, _ = name.partition("().")
-    return bool(separator) and is_instance(f"{owner}()") and name.endswith("()") and not is_instance(name)
 
 
 def stores_through_index(facts: FileFacts) -> Iterator[Site]:

@@ -16,7 +16,14 @@ from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened, spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.operators.gradient_uses import is_module_off, is_result_cut, takes_raw_input, unread_attribute
+from torchlint.checks.operators.gradient_uses import (
+    given_parameter,
+    is_module_off,
+    is_raw_input,
+    is_result_cut,
+    takes_raw_input,
+    unread_attribute,
+)
 from torchlint.checks.operators.operator_conditions import input_of
 from torchlint.checks.operators.operator_matches import (
     Match,
@@ -31,7 +38,6 @@ from torchlint.checks.operators.operator_matches import (
     without_variation,
 )
 from torchlint.checks.operators.operator_surroundings import is_steadied, releases_of
-from torchlint.checks.operators.raw_inputs import given_parameter, is_first_layer, is_raw_input
 from torchlint.diagnostics import Confidence
 from torchlint.facts.callees import names_called
 from torchlint.facts.differentiation import (
@@ -170,7 +176,7 @@ def _is_certain(visit: Visit, matches: Sequence[Match]) -> bool | None:
     if isinstance(use, ast.Call):
         if is_module_off(visit.facts, use):
             return None
-        certain = certain and not is_first_layer(visit.statement) and not takes_raw_input(visit.facts, use)
+        certain = certain and not takes_raw_input(visit.facts, use)
     return certain and not works_on_data(visit.facts, visit.scope)
 
 

@@ -13,16 +13,16 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.containment import objects_in
-from torchlint.facts.flow.stores import symbol_of
-from torchlint.facts.flow.tracker import Flow, follow
-from torchlint.facts.flow.values import Exit, Others, Value
-from torchlint.facts.functions import own_scope
+from torchlint.facts.flow.tracker import follow
+from torchlint.facts.flow.values import Value
+from torchlint.facts.options.configurations import Configuration, configurations
 from torchlint.facts.options.declared import KEPT, SEED
 from torchlint.facts.options.settings import PARSER, OptionsAnalysis, parsers_of
-from torchlint.facts.scopes import CallSite, Scope, ScopeKind, Site
+from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.project.call_graph import is_reached
+from torchlint.project.configurations import ConfiguredSeed, is_ignored, is_loaded_elsewhere, loading_files
 from torchlint.project.index import Project
 
 _CODE = "TL305"
@@ -31,16 +31,11 @@ _CONVERTERS = frozenset({"builtins.int", "builtins.float", "builtins.str"})
 _DYNAMIC = frozenset(
     {"builtins.eval", "builtins.exec", "builtins.globals", "builtins.locals", "click.get_current_context"}
 )
-_COMMANDS = frozenset({"typer.Typer().command", "typer.Typer().callback"})
-_MAKERS = frozenset({"tyro.cli", "simple_parsing.parse", "pyrallis.parse", "draccus.parse"})
-"""Functions that make an object of the class they are given, from the command line."""
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Whether no other file reads it either; a class of options is only looked at where a program starts."""
+    """Whether no other file reads it either."""
     if is_test(draft.path) or not project.uses_torch(draft.path):
-        return None
-    if draft.message == "field" and not project.programs_starting_in(draft.path):
         return None
     analyses = project.flows.contained(draft.exits, lambda facts: OptionsAnalysis(facts, draft.values["name"]))
     if analyses is None or draft.message != "default":
@@ -66,7 +61,7 @@ def find_options(visit: Visit) -> Iterator[Finding]:
     if option is None:
         return
     if visit.callee() == "click.option":
-        command = _command(visit.facts, visit.site, "click")
+        command = _command(visit.facts, visit.site)
         if command is not None and _ignores(visit.facts, command, option[1]):
             yield Finding(_CODE, visit.node, {"option": option[0], "name": option[1]}, "parameter")
         return
@@ -81,59 +76,6 @@ def find_options(visit: Visit) -> Iterator[Finding]:
         parsed = sorted(analysis.parsed, key=lambda call: (call.lineno, call.col_offset))
         related = tuple((call, _PARSED) for call in parsed)
         yield Finding(_CODE, visit.node, values, related=related, exits=tuple(flow.exits))
-
-
-@check(codes=(_CODE,), triggers=Triggers(calls=_COMMANDS), judge=_judge)
-def find_parameters(visit: Visit) -> Iterator[Finding]:
-    """A parameter `seed` of a function that typer makes a command of."""
-    function = _command(visit.facts, visit.site, "typer") if visit.callee() in _COMMANDS else None
-    definition = visit.statement
-    if function is None or not isinstance(definition, ast.FunctionDef) or visit.facts.cached(_is_dynamic):
-        return
-    for parameter, default in _parameters(definition.args):
-        name = parameter.arg
-        is_kept = default is not None and KEPT.search(f"{ast.unparse(parameter)} = {ast.unparse(default)}")
-        if SEED.fullmatch(name) and not is_kept and _ignores(visit.facts, function, name):
-            values = {"option": f"--{name.replace('_', '-')}", "name": name}
-            yield Finding(_CODE, parameter, values, "parameter")
-
-
-def _parameters(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
-    """The parameters that have names for callers, each with its default."""
-    positional = [*arguments.posonlyargs, *arguments.args]
-    missing: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
-    yield from zip(positional, [*missing, *arguments.defaults], strict=True)
-    yield from zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-
-
-def _fields(facts: FileFacts) -> Iterator[Site]:
-    """The statements that declare a field `seed`."""
-    for site in facts.symbols.assign_sites:
-        node = site.node
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and SEED.fullmatch(node.target.id):
-            yield Site(node, site.scope, node)
-
-
-@check(codes=(_CODE,), triggers=Triggers(sites=_fields), judge=_judge)
-def find_fields(visit: Visit) -> Iterator[Finding]:
-    """A field `seed` of a dataclass of options."""
-    field = visit.assignment
-    if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
-        return
-    name = field.target.id
-    owner = _dataclass_of(visit.facts, field) if SEED.fullmatch(name) else None
-    if owner is None or KEPT.search(_words_of(visit.facts, field)) or visit.facts.cached(_is_dynamic):
-        return
-    flow = _field_flow(visit.facts, owner, name)
-    if flow is not None and flow.is_contained:
-        values = {"name": name, "owner": owner.name}
-        others = Exit(symbol_of(visit.facts, owner.index), Others(), (), "")
-        yield Finding(_CODE, visit.node, values, "field", exits=(others, *flow.exits))
-
-
-def _words_of(facts: FileFacts, field: ast.stmt) -> str:
-    """A field's lines with the comment on them, and the line after, which may hold its description."""
-    return "\n".join(facts.source.lines[field.lineno - 1 : (field.end_lineno or field.lineno) + 1])
 
 
 def _named(call: ast.Call) -> tuple[str, str] | None:
@@ -200,7 +142,7 @@ def _is_plain_use(parents: Mapping[ast.AST, ast.AST], arguments: ast.expr) -> bo
     return word == "len" or word.startswith("parse_")
 
 
-def _command(facts: FileFacts, site: CallSite, library: str) -> ast.FunctionDef | None:
+def _command(facts: FileFacts, site: CallSite) -> ast.FunctionDef | None:
     """The function that a decorator makes a command of, unless another decorator may take its options away."""
     function = site.statement
     if not isinstance(function, ast.FunctionDef) or site.node not in function.decorator_list:
@@ -209,7 +151,7 @@ def _command(facts: FileFacts, site: CallSite, library: str) -> ast.FunctionDef 
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         names = facts.names(called, site.scope).names
         is_command = isinstance(called, ast.Attribute) and called.attr in ("command", "group")
-        is_known = is_command or any(one.startswith(f"{library}.") for one in names)
+        is_known = is_command or any(one.startswith("click.") for one in names)
         if not is_known or any("pass_" in one for one in names):
             return None
     annotations = [one.annotation for one in (*function.args.args, *function.args.kwonlyargs) if one.annotation]
@@ -237,41 +179,53 @@ def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def _dataclass_of(facts: FileFacts, field: ast.AnnAssign) -> Scope | None:
-    """The dataclass without bases, at the top of the file, that a field belongs to."""
-    if {"InitVar", "ClassVar"} & {last_word(one) for one in ast.walk(field.annotation)}:
-        return None  # no field: `__post_init__` gets it, or the class keeps it
-    owner = facts.symbols.scopes[facts.symbols.scope_of[field]]
-    node = owner.node
-    if owner.kind is not ScopeKind.CLASS or owner.parent != 0 or not isinstance(node, ast.ClassDef) or node.bases:
+def _judge_configured(draft: Draft, project: Project) -> Draft | None:
+    """Whether a program trains with this configuration, and no source of the project speaks of a seed that it sets."""
+    found = (one for one in project.summaries[draft.path].configurations if one.location == draft.location)
+    configuration = next(found, None)
+    if configuration is None or is_test(draft.path):
         return None
-    decorators = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
-    is_dataclass = len(decorators) == 1 and facts.names(decorators[0], 0).only == "dataclasses.dataclass"
-    is_only_one = own_scope(facts, f"{facts.path}::{owner.qualname}") == owner.index
-    return owner if is_dataclass and is_only_one else None
+    seeds = _unread(configuration, draft.path, project)
+    if not seeds or not _trains_with(configuration, draft.path, project):
+        return None
+    location = seeds[0].location
+    values = {"file": location.shown_line, "key": ".".join(seeds[0].keys)}
+    related = tuple(Related(seed.location, f"sets `{'.'.join(seed.keys)}`") for seed in seeds)
+    return replace(draft, values=values, related=related)
 
 
-def _field_flow(facts: FileFacts, owner: Scope, name: str) -> Flow | None:
-    """Where the objects of a dataclass go, to tell who reads a field; None where not all of them are seen."""
-    made, held = [], [Value(read) for read in objects_in(facts, owner)]
-    for read in facts.index.reads(0, owner.name):
-        parent = facts.index.parents[read]
-        if isinstance(parent, ast.Call) and (parent.func is read or _called(facts, parent) in _MAKERS):
-            made.append(Value(parent))
-        elif isinstance(parent, ast.arg):
-            function = facts.index.parents[facts.index.parents[parent]]
-            scopes = (one for one in facts.symbols.scopes if one.node is function)
-            held += [Value(one) for scope in scopes for one in facts.index.reads(scope.index, parent.arg)]
-        elif not _is_annotation(parent, read):
-            return None
-    return follow(OptionsAnalysis(facts, name), *made, *held) if made else None
+def _trains_with(configuration: Configuration, path: str, project: Project) -> bool:
+    """Whether a program that this file starts loads it and trains: a library's own file may belong to old weights."""
+    symbol = (path, configuration.symbol)
+    return any(
+        is_reached(symbol, program.reached, project.summaries) and project.randomness_of(program).training is not None
+        for program in project.programs_starting_in(path)
+    )
 
 
-def _called(facts: FileFacts, call: ast.Call) -> str | None:
-    return facts.names(call.func, facts.index.scope_of(call)).only
+def _unread(configuration: Configuration, path: str, project: Project) -> list[ConfiguredSeed]:
+    """The seeds that the files set, that no program with them speaks of, and that go nowhere with the rest."""
+    files, loading = project.configuration_files, loading_files(configuration, project)
+    # Another program may load the same file and read the seed: one that speaks of such a key is believed to.
+    loaded = project.programs.calls.loaded(loading)
+    silent = [
+        seed
+        for seed in files.seeds_for(configuration, path)
+        if not project.texts.speak_of(seed.name, loaded) and not files.interpolates(seed.name)
+    ]
+    if not silent or is_loaded_elsewhere(configuration, project):
+        return []
+    return [seed for seed in silent if is_ignored(configuration, seed.keys, path, project)]
 
 
-def _is_annotation(parent: ast.AST, read: ast.expr) -> bool:
-    if isinstance(parent, ast.AnnAssign):
-        return parent.annotation is read
-    return isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef) and parent.returns is read
+def _loading(facts: FileFacts) -> Iterator[CallSite]:
+    """The calls that load a configuration."""
+    found = facts.cached(configurations)
+    return (site for site in facts.symbols.calls if site.node in found)
+
+
+@check(codes=(_CODE,), triggers=Triggers(sites=_loading), judge=_judge_configured)
+def configured(visit: Visit) -> Iterator[Finding]:
+    """`yaml.safe_load(file)`, `OmegaConf.load("train.yaml")`, `@hydra.main(...)`, `load_config("train.yaml")`."""
+    if visit.call in visit.facts.cached(configurations):
+        yield Finding(_CODE, visit.node, message="configured")

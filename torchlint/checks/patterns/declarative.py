@@ -90,10 +90,8 @@ _Match = tuple[str, str, Answer]
 
 def _matches(visit: Visit, pattern: Pattern) -> _Match | None:
     match = _shape_matches(visit, pattern)
-    if match is None or not pattern.unless_guarded:
-        return match
-    statement = visit.statement
-    return None if is_for_some_releases(visit.facts, statement) else match
+    is_guarded = pattern.unless_guarded and match is not None and is_for_some_releases(visit.facts, visit.statement)
+    return None if is_guarded else match
 
 
 def _shape_matches(visit: Visit, pattern: Pattern) -> _Match | None:

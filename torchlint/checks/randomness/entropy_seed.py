@@ -27,9 +27,9 @@ from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import is_literal_none
+from torchlint.project.flows import origins_answered
 from torchlint.project.index import Project
 from torchlint.project.options import option_for_seed, unmet
-from torchlint.project.origins import origins_answered
 from torchlint.project.programs import Program
 
 _CODE = "TL302"

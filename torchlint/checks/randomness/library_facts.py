@@ -1,11 +1,11 @@
-"""Calls of other libraries that give something else in every run: each a table in `rules/registry/libraries/`."""
+"""TL506, and calls of other libraries that vary in every run: each a table in `rules/registry/libraries/`."""
 
 from __future__ import annotations
 
 import ast
 import functools
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -13,21 +13,23 @@ from torchlint.catalogue import Catalogue
 from torchlint.catalogue.libraries import Fact, Library, Use
 from torchlint.checks.framework.conditions import Answer, holds
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.programs import is_demonstration, place_leading_to
+from torchlint.checks.framework.registration import Finding, ProgramFinding, Triggers, check, program_check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.randomness import given_seeds
-from torchlint.diagnostics import Confidence, Severity
+from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.constants import holds_call
-from torchlint.facts.entries import is_beside_training
-from torchlint.facts.file import FileFacts
+from torchlint.facts.entries import is_beside_training, is_test
 from torchlint.facts.flow.tracker import Flow, Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.full_names import Callee
-from torchlint.facts.functions import decorators_of
-from torchlint.facts.memoizing import memoized
 from torchlint.facts.values import may_be_hidden
 from torchlint.project.index import Project
+from torchlint.project.programs import Program
+from torchlint.project.randomness import SavedDraw
+
+_POSTING = frozenset({"requests.post", "httpx.post", "requests.Session().post", "httpx.Client().post"})
 
 
 def _codes(catalogue: Catalogue) -> frozenset[str]:
@@ -56,13 +58,14 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     serves_torch = project.uses_torch(draft.path) or (fact.is_prepared and project.has_torch)
     if is_beside_training(draft.path) or not serves_torch:
         return None
-    if is_settled(project, fact):
-        return None
-    if draft.exits and project.flows.sink_of(draft.exits, _Settling) is not None:
+    if is_settled(project, fact) or project.flows.sink_of(draft.exits, _Settling) is not None:
         return None
     if not draft.values["use"] and project.flows.sink_of(draft.exits, _use_of(fact)) is None:
         return None
-    return _by_release(draft, project, library, fact)
+    found = certainty(project, draft.path, library, fact)
+    if found is None:
+        return None
+    return replace(draft, confidence=found) if found is Confidence.LOW else draft
 
 
 @check(codes=_codes, triggers=_triggers, judge=_judge)
@@ -98,8 +101,6 @@ def _answer(visit: Visit, library: Library, use: Use) -> Answer:
         return Answer.NO
     if use.holding and not holds_call(visit.facts, visit.call, visit.scope, re.compile(use.holding)):
         return Answer.NO
-    if use.within and not _stands_within(visit, use):
-        return Answer.NO
     return holds(visit.facts, visit.call, Callee(use.call or use.method), use.where, visit.scope)
 
 
@@ -111,25 +112,6 @@ def _is_its_file(visit: Visit, library: Library, use: Use) -> bool:
     targets = (target for target, _ in visit.facts.symbols.imports if not target.level)
     imported = {target.module.partition(".")[0] for target in targets}
     return library.import_name in imported and imported.isdisjoint(use.unless_imported)
-
-
-def _stands_within(visit: Visit, use: Use) -> bool:
-    """Whether a function with such a decorator is around the call, and none of the file seeds."""
-    facts = visit.facts
-    return _is_decorated(facts, visit.scope, use.within) and not _is_seeded(facts, use.seeded_by, use.within)
-
-
-@memoized
-def _is_seeded(facts: FileFacts, seeder: str, decorators: tuple[str, ...]) -> bool:
-    sites = (s for s in facts.calls.find(names=(seeder,)) if facts.names(s.node.func, s.scope).only == seeder)
-    return any(_is_decorated(facts, site.scope, decorators) for site in sites)
-
-
-def _is_decorated(facts: FileFacts, scope: int, decorators: Collection[str]) -> bool:
-    """Whether a function around a scope has such a decorator: `@njit`, `@njit(parallel=True)`."""
-    around = (facts.symbols.scopes[one] for one in facts.around(scope))
-    found = (name or "" for function in around for name in decorators_of(facts, function))
-    return any(name.removesuffix("()") in decorators for name in found)
 
 
 def _may_be_given(visit: Visit, argument: str, position: int | None) -> bool:
@@ -155,16 +137,47 @@ def certainty(project: Project, path: str, library: Library, fact: Fact) -> Conf
     return Confidence.HIGH if admitted <= affected else Confidence.LOW
 
 
-def _by_release(draft: Draft, project: Project, library: Library, fact: Fact) -> Draft | None:
-    """Silent where only releases are admitted that do not vary, a guess where others are admitted as well."""
-    found = certainty(project, draft.path, library, fact)
-    if found is None:
-        return None
-    return replace(draft, confidence=found) if found is Confidence.LOW else draft
-
-
 def is_settled(project: Project, fact: Fact) -> bool:
     """Whether the project sets, calls or names what ends a fact."""
     is_set = any(project.sets_variable(name, values) for name, values in fact.unless_set.items())
     is_called = bool(fact.unless_called) and project.texts.call(fact.unless_called)
     return is_set or is_called or any(project.texts.say(word, project.summaries) for word in fact.unless_named)
+
+
+@program_check("TL506")
+def saved_answers(program: Program, project: Project) -> Iterator[ProgramFinding]:
+    """The first results of an engine that the program saves."""
+    for one in project.randomness_of(program).saved_of_engines:
+        library, fact = _fact(one.draw.name, project)
+        if is_demonstration(program, one.saved, project) or is_settled(project, fact):
+            continue
+        found = certainty(project, one.draw.path, library, fact)
+        if found is not None and (project.has_torch or not fact.is_prepared):
+            yield _of_engine(one, fact, program, project, confidence=found if found is Confidence.LOW else None)
+
+
+def _fact(name: str, project: Project) -> tuple[Library, Fact]:
+    found = ((library, fact) for library in project.catalogue.libraries for fact in library.fact)
+    return next((library, fact) for library, fact in found if name in fact.gives)
+
+
+def _of_engine(
+    one: SavedDraw, fact: Fact, program: Program, project: Project, *, confidence: Confidence | None
+) -> ProgramFinding:
+    draw, saved = one.draw, one.saved
+    values = {"call": f"`{draw.name}`", "saved": f"`{saved.name}`", "what": fact.what, "fix": fact.fix}
+    place = place_leading_to((draw.path, draw.symbol), draw.place, program, project)
+    related = (Related(draw.place.location, "the engine answers"), Related(saved.place.location, "saves it"))
+    severity = Severity.INFO if fact.is_note else None
+    return ProgramFinding("TL506", place, values, severity=severity, confidence=confidence, related=related)
+
+
+def _judge_request(draft: Draft, project: Project) -> Draft | None:
+    """What a program sends while it trains decides what it trains on."""
+    return draft if not is_test(draft.path) and project.may_train((draft.path, draft.values["symbol"])) else None
+
+
+@check(codes=("TL506",), triggers=Triggers(calls=_POSTING), judge=_judge_request, is_open=True)
+def asked(visit: Visit) -> Iterator[Finding]:
+    """A server that is asked for something: `requests.post(url, json=prompts)`."""
+    yield Finding("TL506", visit.node, {"symbol": visit.facts.symbol_at(visit.scope, visit.statement)})

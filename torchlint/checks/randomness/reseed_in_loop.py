@@ -1,4 +1,4 @@
-"""TL311 reseed-in-loop: random numbers that start anew in every round."""
+"""TL311 reseed-in-loop: random numbers that start anew in every round, or go on from fold to fold."""
 
 from __future__ import annotations
 
@@ -8,22 +8,28 @@ import re
 from collections.abc import Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.randomness.remarks import remarks_in
+from torchlint.diagnostics import Fix, Severity
+from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import forward_of
 from torchlint.facts.control.blocks import Loop, enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.worker_seeding import worker_seeds
+from torchlint.facts.definitions import seen_values
+from torchlint.facts.ends import Through
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
-from torchlint.facts.randomness.seeding import is_fixed, library_of, seed_of, seeds_of
-from torchlint.facts.scopes import CallSite, Scope, ScopeKind
+from torchlint.facts.options.declared import Option, options_in
+from torchlint.facts.randomness.seeding import is_fixed, library_of, seeds_of
+from torchlint.facts.scopes import CallSite, Scope, ScopeKind, Site
 from torchlint.facts.training.steps import is_optimizer_class
-from torchlint.facts.tree import last_word
+from torchlint.facts.tree import is_method_call, last_word
 from torchlint.project.index import Project
 
 _CODE = "TL311"
@@ -45,6 +51,12 @@ _HELD = re.compile(r"\b(?:same|fixed|fix|hold|held|identical|constant|frozen|fre
 _PURPOSE_NAME = re.compile(
     r"val|test|eval|determin|fixed|static|dummy|fake|toy|synthetic|mock|debug|demo|reversib|rev_"
 )
+_FOLD = re.compile(r"(?:^|_)folds?(?:_|$)", re.IGNORECASE)
+_DEPTH = 3
+"""Functions that a fold runs for one another."""
+
+
+_FIX = Fix("seed folds", "seed at the start of each fold", "seed at the start of each fold in {count} places")
 
 
 def _reseeds(facts: FileFacts) -> dict[ast.Call, _Reseed]:
@@ -98,7 +110,7 @@ def _in_method(facts: FileFacts, site: CallSite) -> _Reseed | None:
     known = [facts.value(seed, site.scope) for seed in seeds_of(site.node)]
     if method is None or not known or not all(values.is_known and None not in values.constants for values in known):
         return None
-    if any(True for _ in tests_around(facts, site.statement)) or _is_seeded_anew(facts, site, method.node):
+    if any(True for _ in tests_around(facts, site.statement)):
         return None
     assert method.parent is not None
     owner = facts.symbols.scopes[method.parent]
@@ -131,11 +143,8 @@ def _in_training_loop(facts: FileFacts, site: CallSite) -> _Reseed | None:
     attributes = (node for seed in seeds for node in ast.walk(seed) if isinstance(node, ast.Attribute))
     if any(ast.unparse(node) in bound for node in attributes):
         return None
-    if _HELD.search(remarks_in(facts, site.statement)):
-        return None
-    if _is_chosen(facts, site.statement, loop) or _keeps_state(loop) or _is_seeded_anew(facts, site, loop):
-        return None
-    return _Reseed(site, "loop", loop)
+    is_meant = _HELD.search(remarks_in(facts, site.statement)) or _keeps_state(loop)
+    return None if is_meant or _is_chosen(facts, site.statement, loop) else _Reseed(site, "loop", loop)
 
 
 def _is_over_rounds(loop: Loop) -> bool:
@@ -199,16 +208,67 @@ def _keeps_state(node: ast.AST) -> bool:
     )
 
 
-def _is_seeded_anew(facts: FileFacts, site: CallSite, node: ast.AST) -> bool:
-    """Whether the same code seeds the library again, from something else."""
-    first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", None) or 1
-    seed = seed_of(site.node)
-    library = library_of(facts, site)
-    for other in facts.symbols.calls:
-        if other.node is site.node or not first <= other.node.lineno <= last:
-            continue
-        if library_of(facts, other) in (library, "all"):
-            again = seed_of(other.node)
-            if again is None or seed is None or ast.dump(again) != ast.dump(seed):
-                return True
-    return False
+def _judge_carried(draft: Draft, project: Project) -> Draft | None:
+    return replace(draft, fix=_FIX) if project.uses_torch(draft.path) and not is_test(draft.path) else None
+
+
+def _loops(facts: FileFacts) -> Iterator[Site]:
+    """Loops over folds that an option picks, in a file that seeds and does so in no fold."""
+    if not facts.source.mentions("fold") or not facts.source.mentions("seed"):
+        return
+    for statement, scope in facts.symbols.scope_of.items():
+        if (
+            isinstance(statement, ast.For)
+            and isinstance(statement.target, ast.Name)
+            and _FOLD.search(statement.target.id)
+        ):
+            option = _picked_by(facts, statement, scope)
+            own = [one for one in facts.symbols.calls if statement in enclosing(facts, one.statement)]
+            run = [one for site in own for one in _run_by(facts, site)]
+            seeded = any(map(_seeds, facts.symbols.calls)) and not any(map(_seeds, run))
+            if option is not None and seeded and _trains_anew(facts, run):
+                yield Site(statement.iter, scope, statement)
+
+
+@check(codes=(_CODE,), triggers=Triggers(sites=_loops), judge=_judge_carried)
+def carried(visit: Visit) -> Iterator[Finding]:
+    """A loop whose folds are trained one behind the other, or one alone where the option says so."""
+    loop = visit.statement
+    option = _picked_by(visit.facts, loop, visit.scope) if isinstance(loop, ast.For) else None
+    if option is not None and isinstance(loop, ast.For):
+        values = {"spelling": ast.unparse(loop.target), "option": option.shown}
+        yield Finding(_CODE, loop.iter, values, "carried", severity=Severity.INFO)
+
+
+def _picked_by(facts: FileFacts, loop: ast.For, scope: int) -> Option | None:
+    """The option that says which folds are run: it is gone through, or compared with the fold."""
+    declared = {one.name: one for one in facts.cached(options_in) if one.shown and _FOLD.search(one.name)}
+    values = [(loop.iter, scope), *seen_values(facts, loop.iter, scope, Through.PARAMETERS)]
+    asked = [value for value, _ in values if not _is_number(value)]
+    name = last_word(loop.target)
+    tests = [one.test for one in ast.walk(loop) if isinstance(one, ast.If)]
+    asked += [one for one in tests if any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(one))]
+    read = (node.attr for one in asked for node in ast.walk(one) if isinstance(node, ast.Attribute))
+    return next((declared[attribute] for attribute in read if attribute in declared), None)
+
+
+def _is_number(value: ast.expr) -> bool:
+    """`range(args.folds)`: how many there are, which all runs have."""
+    return isinstance(value, ast.Call) and last_word(value.func) == "range" and len(value.args) == 1
+
+
+def _run_by(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> Iterator[CallSite]:
+    """A call, and those of the functions of the file that it runs."""
+    yield site
+    for function in called_functions(facts, site.node, site.scope) if depth else ():
+        for inner in facts.calls_in(function):
+            yield from _run_by(facts, inner, depth - 1)
+
+
+def _seeds(site: CallSite) -> bool:
+    return "seed" in last_word(site.node.func).lower()
+
+
+def _trains_anew(facts: FileFacts, run: list[CallSite]) -> bool:
+    made = any(is_optimizer_class(facts.names(one.node.func, one.scope).only or "") for one in run)
+    return made and any(is_method_call(one.node, "backward") for one in run)

@@ -28,8 +28,8 @@ from torchlint.facts.origins import Origin
 from torchlint.facts.randomness.draws import is_incidental
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.beside_training import is_only_tried
+from torchlint.project.flows import origins_answered
 from torchlint.project.index import Project
-from torchlint.project.origins import origins_answered
 
 _CODE = "TL304"
 _OBJECTS = {"numpy.random.default_rng": "seed", "numpy.random.RandomState": "seed", "random.Random": "x"}

@@ -14,10 +14,9 @@ from torchlint.catalogue import Catalogue
 from torchlint.catalogue.programs import ModeSwitch
 from torchlint.catalogue.versions import TorchTarget, VersionRange
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.environment_writes import SETTERS, Write, writes
 from torchlint.checks.framework.registration import Finding, SettingFinding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import SETTERS, Visit, writes
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.accelerators import CUDA
 from torchlint.facts.control.order import position_of, precedes
@@ -163,8 +162,8 @@ def find(visit: Visit) -> Iterator[Finding]:
     if isinstance(visit.node, ast.Assign) and _assigns_the_switch(visit, visit.node):
         yield Finding("TL204", visit.node, message="assigned")
     if isinstance(visit.node, ast.Assign | ast.Call):
-        for write in writes(visit, _VARIABLE):
-            yield from _of_write(visit, write)
+        for value in writes(visit, _VARIABLE):
+            yield from _of_write(visit, value)
 
 
 def _enabling_call(visit: Visit) -> ModeCall | None:
@@ -182,9 +181,9 @@ def _assigns_the_switch(visit: Visit, statement: ast.Assign) -> bool:
     return is_on and any(visit.names(target).only in switches for target in statement.targets)
 
 
-def _of_write(visit: Visit, write: Write) -> Iterator[Finding]:
-    if write.value is not None and write.value not in _VALID | {_UNSET}:
-        yield Finding("TL205", visit.node, {"value": write.value})
+def _of_write(visit: Visit, value: str | None) -> Iterator[Finding]:
+    if value is not None and value not in _VALID | {_UNSET}:
+        yield Finding("TL205", visit.node, {"value": value})
         return
     product = _product_before(visit)
     if product is not None:

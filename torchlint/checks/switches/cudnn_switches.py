@@ -1,29 +1,153 @@
-"""TL208 cudnn-only-determinism and TL209 contradictory-switches: what cuDNN's flags do not do."""
+"""TL207, TL208 and TL209: what cuDNN's flags do, what they do not, and where they contradict each other."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
+from torchlint.checks.framework.asking import constants_of
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Severity
+from torchlint.facts.calls import callers
+from torchlint.facts.constants import value_of
+from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import dominates
-from torchlint.facts.entries import is_demonstration, is_test
+from torchlint.facts.definitions import definitions_of
+from torchlint.facts.ends import EVERYWHERE, Parameter
+from torchlint.facts.entries import is_demonstration, is_measuring, is_test
 from torchlint.facts.modes import Mode
+from torchlint.facts.origins import Origin, beyond
+from torchlint.facts.tree import targets_of
+from torchlint.facts.values import Values, argument_of
+from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
+from torchlint.project.options import keeps_from_running
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 BENCHMARK = "torch.backends.cudnn.benchmark"
 DETERMINISTIC = "torch.backends.cudnn.deterministic"
+_NAMESPACE, _, _ATTRIBUTE = BENCHMARK.rpartition(".")
+_TRAINERS = frozenset({"lightning.pytorch.Trainer"})
+_CONVOLUTION = "convolution"
+_WITH_MODELS = frozenset({"torchaudio", "torchmetrics", "torchtext"})
+"""Those of the registry's plain libraries that hold models of their own; torchvision's models are an entry there."""
+_OPAQUE = ("torch.hub.load", "torch.jit.load", "torch.export.load", "torch.utils.cpp_extension.load")
+"""What gives a model that nobody sees."""
+_SPOKEN = re.compile(rb"\bConv(?!er|en)")
+"""A layer that is picked by its name: `getattr(nn, f"Conv{dimensions}d")`."""
+_CHOICES = ("determin", "reproduc", "seed", "benchmark", "debug")
+"""Words of an option under which `benchmark = True` is what somebody chose."""
+
+
+def _judge_benchmark(draft: Draft, project: Project) -> Draft | None:
+    """A note in evaluation, demonstrations, speed tests and streams: no training drifts apart there."""
+    if draft.origins and not _is_on_elsewhere(draft.origins, project):
+        return None
+    if _lacks_convolutions(draft.path, project):
+        return None
+    is_beside = is_test(draft.path) or is_measuring(draft.path)
+    place = draft.path, draft.values["symbol"]
+    is_training = not is_beside and project.may_train(place) and not _is_kept_from_training(place, project)
+    return draft if is_training else replace(draft, severity=Severity.INFO)
+
+
+def _lacks_convolutions(path: str, project: Project) -> bool:
+    """Whether all that the programs of a file load is seen, and holds no convolution: cuDNN times nothing else.
+
+    A library that may hold models leaves that open.
+    """
+    programs = project.programs.reaching(path)
+    loaded = project.programs.calls.loaded(file for program in programs for file in program.files)
+    summaries = [project.summaries[file] for file in loaded & project.summaries.keys()]
+    plain = {*project.catalogue.devices.plain_libraries, *sys.stdlib_module_names} - _WITH_MODELS
+    is_plain = all(summary.libraries <= plain for summary in summaries) and not project.texts.call(_OPAQUE)
+    is_lacking = all(one.operator != _CONVOLUTION for file in summaries for one in file.context)
+    return bool(programs) and is_plain and is_lacking and not project.texts.count_of(_SPOKEN)
+
+
+def _is_kept_from_training(place: Symbol, project: Project) -> bool:
+    """Whether a file's own program does not train, and others that do would run the line only by some option."""
+    running = [one for one in project.programs.reaching(place[0]) if place in one.reached]
+    training = [one for one in running if project.is_training(one)]
+    is_own = any(one.path == place[0] for one in running) and all(one.path != place[0] for one in training)
+    return is_own and all(keeps_from_running((), place, one, project) is not None for one in training)
+
+
+@check(
+    codes=("TL207",),
+    triggers=Triggers(assigned=frozenset({BENCHMARK}), calls=_TRAINERS | {"builtins.setattr"}),
+    judge=_judge_benchmark,
+)
+def benchmark(visit: Visit) -> Iterator[Finding]:
+    """The switch set to True, here or by what another file says, unless an option about determinism chose it."""
+    statement = visit.statement
+    is_on = _turns_on(visit)
+    # Together with `deterministic` it is TL209.
+    is_said = is_on and "TL209" in visit.selected and contradicting(visit.facts, statement) is not None
+    is_seen = is_on and not _is_an_option(visit, statement)
+    origins = _origins(visit) if isinstance(visit.node, ast.Assign) and not is_seen else ()
+    if not is_said and (is_seen or origins):
+        symbol = visit.facts.symbol_at(visit.scope, statement)
+        values = {"spelling": spelling_of(visit, argument=_ATTRIBUTE), "symbol": symbol}
+        yield Finding("TL207", visit.node, values, devices=("cuda",), origins=origins)
+
+
+def _origins(visit: Visit) -> tuple[Origin, ...]:
+    """Where other files have the value, if none of it is of here; of a parameter, what calls here give counts."""
+    value = visit.assignment.value
+    found = () if value is None else definitions_of(visit.facts, value, visit.scope, EVERYWHERE)
+    ends = [one for one in found if not (isinstance(one, Parameter) and callers(visit.facts, one.function))]
+    origins = tuple(beyond(visit.facts, one) for one in ends)
+    return () if None in origins else origins  # type: ignore[return-value]
+
+
+def _is_on_elsewhere(origins: Sequence[Origin], project: Project) -> bool:
+    """Whether all that other files are seen to set is True."""
+    known = [values for origin in origins for values in constants_of(origin, project)]
+    return bool(known) and all(_is_on(values) for values in known)
+
+
+def _turns_on(visit: Visit) -> bool:
+    if isinstance(visit.node, ast.Assign):
+        assignment = visit.assignment
+        names = [visit.names(target).only for target in targets_of(assignment) if isinstance(target, ast.Attribute)]
+        return BENCHMARK in names and _is_true(visit, assignment.value)
+    function, call = visit.callee(), visit.call
+    if function in _TRAINERS:
+        return _is_true(visit, argument_of(call, "benchmark", None))
+    return (
+        function == "builtins.setattr"
+        and len(call.args) == 3
+        and visit.names(call.args[0]).only == _NAMESPACE
+        and visit.value(call.args[1]).constants == (_ATTRIBUTE,)
+        and _is_true(visit, call.args[2])
+    )
+
+
+def _is_true(visit: Visit, value: ast.expr | None) -> bool:
+    is_kept = isinstance(value, ast.Attribute)
+    return _is_on(value_of(visit.facts, value, visit.scope, EVERYWHERE) if is_kept else visit.value(value))
+
+
+def _is_on(known: Values | None) -> bool:
+    return known is not None and known.complete and known.constants == (True,)
+
+
+def _is_an_option(visit: Visit, statement: ast.stmt) -> bool:
+    """Under an `if`, or in the `else`, of a test that speaks of determinism, benchmarking or a seed."""
+    tests = [ast.unparse(test).lower() for test in tests_around(visit.facts, statement)]
+    return any(word in test for test in tests for word in _CHOICES)
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -79,10 +203,6 @@ class _FlagWrite(msgspec.Struct, frozen=True):
 
 def _flag_writes(facts: FileFacts) -> list[_FlagWrite]:
     """All assignments to the two flags, in source order."""
-    return facts.cached(_writes)
-
-
-def _writes(facts: FileFacts) -> list[_FlagWrite]:
     found = []
     for assignment in facts.symbols.assignments:
         target = assignment.target
@@ -100,7 +220,7 @@ def contradicting(facts: FileFacts, statement: ast.stmt) -> _FlagWrite | None:
 
     Both stand in one function, one of them in a block that holds the other, and neither is written again there.
     """
-    writes = _flag_writes(facts)
+    writes = facts.cached(_flag_writes)
     own = next((w for w in writes if w.statement is statement and w.name == BENCHMARK and w.value is True), None)
     if own is None:
         return None

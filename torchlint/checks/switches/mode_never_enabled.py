@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from torchlint.checks.framework.operator_verdict import mode_fix
+from torchlint.checks.framework.programs import is_demonstration, place_leading_to, place_of_seed, varying_kernels
 from torchlint.checks.framework.registration import ProgramFinding, program_check
-from torchlint.checks.framework.unseeded_programs import is_demonstration, place_of_seed
-from torchlint.checks.framework.varying_kernels import varying_kernels
 from torchlint.checks.switches.cudnn_switches import DETERMINISTIC
 from torchlint.diagnostics import Fix, Related, Severity
 from torchlint.facts.entries import is_example, is_measuring, is_test
@@ -20,7 +19,6 @@ from torchlint.facts.summary import OperatorCall
 from torchlint.facts.training.steps import Part, Training
 from torchlint.facts.words import says
 from torchlint.project.index import Project
-from torchlint.project.placing import place_leading_to
 from torchlint.project.programs import Program
 from torchlint.project.randomness import Randomness, is_meant
 from torchlint.project.switches import OnDemand, options_for, options_for_mode

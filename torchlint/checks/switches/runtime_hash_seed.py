@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.environment_writes import SETTERS, writes
 from torchlint.checks.framework.registration import Finding, SettingFinding, Triggers, check
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import SETTERS, Visit, writes
 from torchlint.facts.file import FileFacts
 from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project

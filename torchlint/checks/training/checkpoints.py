@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import callers
@@ -136,29 +136,27 @@ def _speaks_of_optimizer(text: str) -> bool:
 
 def keeps_optimizer(facts: FileFacts) -> bool:
     """Whether anything in the file saves or loads more than models, as far as its names tell."""
-    for site in facts.symbols.calls:
-        saved: list[ast.expr] = []
-        if is_method_call(site.node, "state_dict", "load_state_dict"):
-            saved = [site.node.func.value]
-        elif _SAVING.search(last_word(site.node.func)):
-            saved = all_given(site.node)
-        if any(names_optimizer(facts, one, site.scope) for one in saved):
-            return True
-    return False
+    return _hands_optimizer(facts, ("state_dict", "load_state_dict"), _SAVING)
 
 
 def loads_optimizer(facts: FileFacts) -> bool:
     """Whether anything in the file loads an optimizer's state, or hands one to what loads, as far as its names tell."""
-    for site in facts.symbols.calls:
-        loaded: list[ast.expr] = []
-        if is_method_call(site.node, "load_state_dict"):
-            loaded = [site.node.func.value]
-        elif _LOADING.search(last_word(site.node.func)):
-            loaded = all_given(site.node)
-        if any(names_optimizer(facts, one, site.scope) for one in loaded):
-            return True
     keys = (node.slice for node in ast.walk(facts.tree) if isinstance(node, ast.Subscript))
-    return any(isinstance(key, ast.Constant) and _speaks_of_optimizer(str(key.value)) for key in keys)
+    is_read = any(isinstance(key, ast.Constant) and _speaks_of_optimizer(str(key.value)) for key in keys)
+    return is_read or _hands_optimizer(facts, ("load_state_dict",), _LOADING)
+
+
+def _hands_optimizer(facts: FileFacts, methods: Collection[str], words: re.Pattern[str]) -> bool:
+    """Whether one of these methods of an optimizer is called, or one is given to what is called so."""
+    for site in facts.symbols.calls:
+        given: list[ast.expr] = []
+        if is_method_call(site.node, *methods):
+            given = [site.node.func.value]
+        elif words.search(last_word(site.node.func)):
+            given = all_given(site.node)
+        if any(names_optimizer(facts, one, site.scope) for one in given):
+            return True
+    return False
 
 
 def loads_a_file(facts: FileFacts, call: ast.Call, scope: int) -> bool:

@@ -21,6 +21,7 @@ from torchlint.facts.values import all_given, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.full_names import Names
 
 _CODE = "TL603"
 CLIPS = frozenset(
@@ -123,7 +124,9 @@ class _Function(msgspec.Struct, frozen=True):
         backward = self._backward_before(clip, scaler)
         if backward is None or mutually_exclusive(self.facts, backward.statement, step.statement):
             return None
-        if _is_no_scaler(self.facts, receiver, step.scope) or self._may_be_unscaled(clip, backward, scaler):
+        made = _made(self.facts, receiver, step.scope)
+        is_own = bool(made) and all("::" in (names.only or "") for names in made)
+        if is_own or self._may_be_unscaled(clip, backward, scaler):
             return None
         late = (site.node for site in self.calls if _calls(site.node, "unscale_", scaler))
         return _ScaledClip(
@@ -133,7 +136,7 @@ class _Function(msgspec.Struct, frozen=True):
             backward.node,
             step.node,
             next((call for call in late if position_of(clip.node) < position_of(call) < position_of(step.node)), None),
-            _is_known_scaler(self.facts, receiver, step.scope),
+            any(names.names & SCALERS for names in made),
         )
 
     def _backward_before(self, clip: CallSite, scaler: str) -> CallSite | None:
@@ -163,20 +166,11 @@ class _Function(msgspec.Struct, frozen=True):
         for site in self.calls:
             if not precedes(self.facts, site.node, clip.node):
                 continue
-            if _calls(site.node, "unscale_") and not self._is_used_up(site, backward):
+            if _calls(site.node, "unscale_"):
                 return True
             if position_of(site.node) > position_of(backward.node) and self._interferes(site, backward, scaler):
                 return True
         return False
-
-    def _is_used_up(self, unscale: CallSite, backward: CallSite) -> bool:
-        """Whether the optimizer that was unscaled has stepped before the next backward pass."""
-        optimizer = [ast.unparse(argument) for argument in unscale.node.args]
-        return any(
-            position_of(unscale.node) < position_of(site.node) < position_of(backward.node)
-            and [ast.unparse(a) for a in site.node.args] == optimizer
-            for site in self.steps
-        )
 
     def _interferes(self, site: CallSite, backward: CallSite, scaler: str) -> bool:
         """Whether a call between the backward pass and the clip may unscale, or makes gradients of its own."""
@@ -250,23 +244,7 @@ def _unscaling_functions(facts: FileFacts) -> set[str]:
     return {name for name, called in bodies.items() if "unscale_" in called}
 
 
-def _is_known_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    """Whether it is made as one in this file."""
-    made = (
-        (value.func, where) for value, where in seen_values(facts, expression, scope) if isinstance(value, ast.Call)
-    )
-    return any(facts.names(function, where).names & SCALERS for function, where in made)
-
-
-def _is_no_scaler(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    """Whether it is evidently something of this project, or a scaler that is always off."""
-    values = seen_values(facts, expression, scope)
-    made = [(value, where) for value, where in values if isinstance(value, ast.Call)]
-    if made and all("::" in (facts.names(call.func, where).only or "") for call, where in made):
-        return True
-    return bool(made) and all(_is_off(facts, call, where) for call, where in made)
-
-
-def _is_off(facts: FileFacts, call: ast.Call, scope: int) -> bool:
-    """`GradScaler(enabled=False)`."""
-    return facts.value(argument_of(call, "enabled", None), scope).only(bool) is False
+def _made(facts: FileFacts, scaler: ast.expr, scope: int) -> list[Names]:
+    """What makes a scaler, as far as the file shows."""
+    values = seen_values(facts, scaler, scope)
+    return [facts.names(value.func, where) for value, where in values if isinstance(value, ast.Call)]

@@ -26,7 +26,7 @@ from torchlint.facts.values import all_given
 from torchlint.facts.words import says
 from torchlint.project.call_graph import is_reached
 from torchlint.project.index import Project
-from torchlint.project.training_mode import sets_modes_beside, stays_in_training_mode, varying_layer
+from torchlint.project.trainings import sets_modes_beside, stays_in_training_mode, varying_layer
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

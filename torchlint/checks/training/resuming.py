@@ -11,7 +11,7 @@ from torchlint.checks.training.checkpoints import loads_a_file
 from torchlint.facts.calls import called_functions, callers
 from torchlint.facts.control.blocks import enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.control.order import position_of
+from torchlint.facts.control.order import Position, position_of
 from torchlint.facts.definitions import definitions_of, only_value, seen_values
 from torchlint.facts.ends import Definition
 from torchlint.facts.options.demands import demands_on
@@ -150,15 +150,21 @@ def _with_callers(facts: FileFacts, site: CallSite) -> list[CallSite]:
     return [site, *(call for call, _ in (() if function is None else callers(facts, function)))]
 
 
+def _first_step(facts: FileFacts, site: CallSite) -> Position | None:
+    """Where the function around a call begins to train."""
+    own = facts.calls_in(facts.function_of(site.scope))
+    return min((position_of(one.node) for one in own if _trains(facts, one)), default=None)
+
+
 def _trains_behind(facts: FileFacts, site: CallSite) -> bool:
     """Whether all training of the function around stands behind a call."""
-    steps = [position_of(one.node) for one in facts.calls_in(facts.function_of(site.scope)) if _trains(facts, one)]
-    return bool(steps) and min(steps) > position_of(site.node)
+    first = _first_step(facts, site)
+    return first is not None and first > position_of(site.node)
 
 
 def _trains_before(facts: FileFacts, site: CallSite) -> bool:
-    steps = [position_of(one.node) for one in facts.calls_in(facts.function_of(site.scope)) if _trains(facts, one)]
-    return bool(steps) and min(steps) < position_of(site.node)
+    first = _first_step(facts, site)
+    return first is not None and first < position_of(site.node)
 
 
 def _trains(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> bool:

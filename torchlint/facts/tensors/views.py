@@ -25,16 +25,11 @@ _MAKING = (".expand", "broadcast_to", "as_strided", ".unfold(")
 
 
 class SharedView(msgspec.Struct, frozen=True):
-    """A view in which several elements are one place in memory.
-
-    `shared` are the dimensions along which they are, where that is known: from the left, or from the right (negative).
-    """
+    """A view in which several elements are one place in memory."""
 
     maker: ast.Call
     is_expanded: bool
     """A stride of zero, which torch notices; it does not notice overlapping windows."""
-    shared: frozenset[int] | None
-    rank: int | None = None
 
 
 def shared_view(facts: FileFacts, expression: ast.expr, scope: int, depth: int = _DEPTH) -> SharedView | None:
@@ -46,13 +41,8 @@ def shared_view(facts: FileFacts, expression: ast.expr, scope: int, depth: int =
     if end.parts:
         return None
     if isinstance(value, ast.Attribute):
-        inner = shared_view(facts, value.value, scope, depth - 1) if value.attr in _SAME else None
-        return _rearranged(inner) if value.attr != "data" else inner
+        return shared_view(facts, value.value, scope, depth - 1) if value.attr in _SAME else None
     return _of_call(facts, value, scope, depth) if isinstance(value, ast.Call) else None
-
-
-def _rearranged(view: SharedView | None) -> SharedView | None:
-    return SharedView(view.maker, view.is_expanded, None) if view is not None else None
 
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> SharedView | None:
@@ -60,8 +50,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Shared
     called = method_named(name)
     if called.rearranges and called.memory == "shared" and called.shape != "given":
         inner = operand(facts, call, scope)
-        view = shared_view(facts, inner, scope, depth - 1) if inner is not None else None
-        return view if called.shape == "same" else _rearranged(view)
+        return shared_view(facts, inner, scope, depth - 1) if inner is not None else None
     if name in ("expand", "expand_as", "broadcast_to"):
         return _expanded(facts, call, name, scope)
     if name == "as_strided":
@@ -93,10 +82,8 @@ def _expanded(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Shared
         sizes = None  # the shape of another tensor, or one that a name holds
     if sizes is None:
         places = ones.places - _ones_of_shape(facts, own[0], scope) if own else frozenset()
-        return SharedView(call, is_expanded=True, shared=places) if places else None
-    shared = _growing(facts, ones, sizes, scope)
-    rank = None if any(isinstance(size, ast.Starred) for size in sizes) else len(sizes)
-    return SharedView(call, is_expanded=True, shared=shared, rank=rank) if shared else None
+        return SharedView(call, is_expanded=True) if places else None
+    return SharedView(call, is_expanded=True) if _growing(facts, ones, sizes, scope) else None
 
 
 def _ones_of_shape(facts: FileFacts, shape: ast.expr, scope: int) -> frozenset[int]:
@@ -140,8 +127,8 @@ def _unfolded(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None
     numbers = [sizes_of(facts, argument, scope) for argument in given]
     if not all(len(number) == 1 for number in numbers):
         return None
-    (dimension,), (size,), (step,) = numbers
-    return SharedView(call, is_expanded=False, shared=frozenset({dimension})) if step < size else None
+    _, (size,), (step,) = numbers
+    return SharedView(call, is_expanded=False) if step < size else None
 
 
 def _strided(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None:
@@ -155,9 +142,9 @@ def _strided(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None:
         return None
     pairs = [pair for pair in pairs if _may_grow(facts, pair[0], scope)]
     if any(facts.value(step, scope).constants == (0,) for _, step in pairs):
-        return SharedView(call, is_expanded=True, shared=None)
+        return SharedView(call, is_expanded=True)
     is_shared = _has_equal_strides(facts, pairs, scope) or _meets(facts, pairs, scope)
-    return SharedView(call, is_expanded=False, shared=None) if is_shared else None
+    return SharedView(call, is_expanded=False) if is_shared else None
 
 
 def _has_equal_strides(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.expr]], scope: int) -> bool:

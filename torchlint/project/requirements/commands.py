@@ -1,11 +1,11 @@
-"""`pip install torch==2.1.0` and its like: in shell scripts, Dockerfiles and notebooks."""
+"""What commands install (`pip install torch==2.1.0`): in shell scripts, notebooks, Dockerfiles and their images."""
 
 from __future__ import annotations
 
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from torchlint.project.requirements.specifiers import of_conda, of_requirement
 
@@ -14,6 +14,11 @@ _END = re.compile(r"&&|\|\||[;|]|(?<=\s)#.*")
 _OF_PIP = frozenset({"-f", "-i", "-r", "-c", "-t", "--find-links", "--index-url", "--extra-index-url", "--target"})
 _OF_CONDA = frozenset({"-c", "-n", "-p", "--channel", "--name", "--prefix", "--file"})
 """Options whose value is the next word."""
+_FROM = re.compile(r"^\s*FROM\s+(?:--\S+\s+)*(?P<image>\S+)", re.IGNORECASE | re.MULTILINE)
+_ARGUMENT = re.compile(r"^\s*(?:ARG|ENV)\s+(?P<name>\w+)[=\s][\"']?(?P<value>[^\"'\s]*)", re.IGNORECASE | re.MULTILINE)
+_USE = re.compile(r"\$(?:\{(?P<braced>\w+)(?::-(?P<default>[^}]*))?\}|(?P<plain>\w+))")
+_OFFICIAL = re.compile(r"(?:^|/)pytorch/pytorch:(?P<version>\d+\.\d+(?:\.\d+)?)")
+_NVIDIA = re.compile(r"(?:^|/)nvidia/pytorch:(?P<tag>\d\d\.\d\d)(?=-|$)")
 
 
 def in_commands(text: str, package: str) -> Iterator[str]:
@@ -65,3 +70,25 @@ def _words(rest: str, with_value: frozenset[str]) -> Iterator[str]:
             next(words, None)
         elif not word.startswith("-"):
             yield word
+
+
+def in_dockerfile(text: str, package: str, images: Mapping[str, str]) -> Iterator[str]:
+    """What a Dockerfile says of a package. `images` maps the tags of NVIDIA's images to the torch in them."""
+    arguments = {match["name"]: match["value"] for match in _ARGUMENT.finditer(text)}
+    filled = _USE.sub(lambda use: _value(use, arguments), text)
+    if package == "torch":
+        for match in _FROM.finditer(filled):
+            yield from _of_image(match["image"], images)
+    yield from in_commands(filled, package)
+
+
+def _value(use: re.Match[str], arguments: Mapping[str, str]) -> str:
+    return arguments.get(use["braced"] or use["plain"], use["default"] or use[0])
+
+
+def _of_image(image: str, images: Mapping[str, str]) -> Iterator[str]:
+    official, nvidia = _OFFICIAL.search(image), _NVIDIA.search(image)
+    if official is not None:
+        yield f"=={official['version']}"
+    if nvidia is not None and nvidia["tag"] in images:
+        yield f"=={images[nvidia['tag']]}.*"

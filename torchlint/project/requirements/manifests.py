@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from torchlint.project.outside import Outside
-from torchlint.project.requirements import commands, docker, lines, pyproject
-from torchlint.project.requirements.specifiers import clean
+from torchlint.project.requirements import commands, pyproject
+from torchlint.project.requirements.specifiers import clean, in_environment, in_requirements, in_setup_py, text_of
 
 _ORDER = ("pyproject.toml", "requirements", "setup.cfg", "setup.py", "Pipfile", "lock", "env", "conda", "ocker")
 """Parts of names: of the manifests in one folder the first speaks, and what none of these is part of comes last."""
@@ -79,7 +79,7 @@ class Manifests:
 
     def _read_manifest(self, file: str, package: str) -> Pins:
         path = self._root / file
-        text = lines.text_of(path)
+        text = text_of(path)
         return Pins(file, _cleaned(self._specifiers(path, text, package)))
 
     def _specifiers(self, path: Path, text: str, package: str) -> Iterator[str]:
@@ -89,17 +89,17 @@ class Manifests:
         if name.endswith(".lock") or name.startswith("pylock"):
             return pyproject.in_lock(text, package)
         if path.suffix in (".yml", ".yaml"):
-            return lines.in_environment(path, text, package, self._outside)
+            return in_environment(path, text, package, self._outside)
         if path.suffix in (".sh", ".bash", ".zsh"):
             return commands.in_commands(text, package)
         if path.suffix in (".txt", ".cfg"):
-            return lines.in_requirements(path, text, package, self._outside)
-        return docker.in_dockerfile(text, package, self._images)
+            return in_requirements(path, text, package, self._outside)
+        return commands.in_dockerfile(text, package, self._images)
 
 
 _OF_TEXT: Mapping[str, Callable[[str, str], Iterator[str]]] = {
     "pyproject.toml": pyproject.in_pyproject,
-    "setup.py": lines.in_setup_py,
+    "setup.py": in_setup_py,
     "Pipfile": pyproject.in_pipfile,
     "Pipfile.lock": pyproject.in_pipfile_lock,
 }

@@ -12,22 +12,22 @@ from torchlint.project.requirements.specifiers import from_poetry, of_requiremen
 
 def in_pyproject(text: str, package: str) -> Iterator[str]:
     """What a pyproject.toml says of a package, in the tables that tools agree on and in those of their own."""
-    data = _toml(text)
+    data = toml_of(text)
     for requirement in _requirements(data):
         yield from of_requirement(requirement, package)
-    poetry = _table(data, "tool", "poetry")
-    groups = [poetry, *_tables(_table(poetry, "group"))]
+    poetry = table_of(data, "tool", "poetry")
+    groups = [poetry, *_tables(table_of(poetry, "group"))]
     for group in groups:
-        yield from _chosen(_table(group, "dependencies"), package)
-    yield from _chosen(_table(poetry, "dev-dependencies"), package)
-    yield from _from_source(_table(data, "tool", "uv", "sources").get(package), package)
+        yield from _chosen(table_of(group, "dependencies"), package)
+    yield from _chosen(table_of(poetry, "dev-dependencies"), package)
+    yield from _from_source(table_of(data, "tool", "uv", "sources").get(package), package)
 
 
 def in_pipfile(text: str, package: str) -> Iterator[str]:
     """What a Pipfile says of a package."""
-    data = _toml(text)
+    data = toml_of(text)
     for name in ("packages", "dev-packages"):
-        yield from _chosen(_table(data, name), package)
+        yield from _chosen(table_of(data, name), package)
 
 
 def in_pipfile_lock(text: str, package: str) -> Iterator[str]:
@@ -46,10 +46,10 @@ def in_lock(text: str, package: str) -> Iterator[str]:
 
 
 def _requirements(data: dict[str, Any]) -> Iterator[str]:
-    project, uv = _table(data, "project"), _table(data, "tool", "uv")
-    lists = [project.get("dependencies"), *_table(project, "optional-dependencies").values()]
-    lists += _table(data, "dependency-groups").values()
-    lists += _table(data, "tool", "pdm", "dev-dependencies").values()
+    project, uv = table_of(data, "project"), table_of(data, "tool", "uv")
+    lists = [project.get("dependencies"), *table_of(project, "optional-dependencies").values()]
+    lists += table_of(data, "dependency-groups").values()
+    lists += table_of(data, "tool", "pdm", "dev-dependencies").values()
     lists += [uv.get(name) for name in ("dev-dependencies", "constraint-dependencies", "override-dependencies")]
     for requirements in lists:
         if isinstance(requirements, list):
@@ -81,7 +81,8 @@ def _from_source(entry: object, package: str) -> Iterator[str]:
                 yield from of_requirement(f"{package} @ {place}" if isinstance(place, str) else "", package)
 
 
-def _toml(text: str) -> dict[str, Any]:
+def toml_of(text: str) -> dict[str, Any]:
+    """What a TOML text holds; nothing where it is none."""
     import tomli  # noqa: PLC0415 - only projects with such a file need it
 
     try:
@@ -90,7 +91,8 @@ def _toml(text: str) -> dict[str, Any]:
         return {}
 
 
-def _table(data: dict[str, Any], *keys: str) -> dict[str, Any]:
+def table_of(data: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """The table under some keys; empty where there is none."""
     for key in keys:
         inner = data.get(key)
         data = inner if isinstance(inner, dict) else {}

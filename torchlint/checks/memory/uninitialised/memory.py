@@ -220,10 +220,6 @@ class Memory(Containment):
                 return self._written(value)
         if isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.Not):
             return self._written(value)
-        if isinstance(above, ast.BinOp):
-            other = above.right if above.left is value.node else above.left
-            if any(_is_nan(node) for node in ast.walk(other)):
-                return ()  # the result is NaN throughout, whatever the memory holds
         return self._read(value, above)
 
     def _updated(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
@@ -277,9 +273,3 @@ def _is_unread(call: ast.Call, name: str) -> bool:
     """`out=` and `inplace=` write; with `beta=0` the input of `addmm` and its relatives is left alone."""
     keywords = {keyword.arg for keyword in call.keywords}
     return bool(keywords & _CHANGING) or (name.removesuffix("_") in SCALED and "beta" in keywords)
-
-
-def _is_nan(node: ast.AST) -> bool:
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, str) and node.value.lower() == "nan"
-    return isinstance(node, ast.Attribute) and node.attr.lower() == "nan"

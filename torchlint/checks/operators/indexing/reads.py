@@ -15,12 +15,11 @@ from torchlint.checks.operators.indexing.indices import Repeats, has_unit_dim, r
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.definitions import step_back
 from torchlint.facts.ends import Definition, End
-from torchlint.facts.flow.values import Item
 from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_filled_up, is_told_to_ask
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tensors.operands import beside_operand, called_name, operand
+from torchlint.facts.tensors.operands import called_name, operand
 from torchlint.facts.tensors.sizes import unit_dims_of
 from torchlint.facts.tree import index_parts, is_ellipsis, is_method_call, is_own, last_word
 
@@ -119,28 +118,14 @@ def _has_one(facts: FileFacts, index: ast.expr, dimension: int | None, scope: in
 
 
 def _is_step_to_one(facts: FileFacts, one: End, dimension: int | None, depth: int) -> bool:
-    if not isinstance(one, Definition):
-        return False
-    if not one.parts:
-        return _once(facts, one.node, dimension, one.scope, depth)
-    if not isinstance(one.node, ast.Call) or one.parts != (Item(1),):
-        return False
-    name = called_name(facts, one.node, one.scope)
-    return name in ("max", "min") and _keeps(facts, one.node, dimension, one.scope)
-
-
-def _keeps(facts: FileFacts, call: ast.Call, dimension: int | None, scope: int) -> bool:
-    """`x.argmax(1, keepdim=True)`, read along the same dimension."""
-    along = facts.value(beside_operand(facts, call, scope, "dim"), scope).constants
-    keeps = facts.value(beside_operand(facts, call, scope, "keepdim", 1), scope).constants
-    return dimension is not None and along == (dimension,) and keeps == (True,)
+    is_whole = isinstance(one, Definition) and not one.parts
+    return is_whole and _once(facts, one.node, dimension, one.scope, depth)  # type: ignore[union-attr]
 
 
 def _is_call_for_one(facts: FileFacts, call: ast.Call, dimension: int | None, scope: int, depth: int) -> bool:
     name = called_name(facts, call, scope)
-    if method_named(name).copies or name in ("squeeze", "unsqueeze"):
-        return _once(facts, operand(facts, call, scope), dimension, scope, depth)
-    return name in ("argmax", "argmin") and _keeps(facts, call, dimension, scope)
+    is_same = method_named(name).copies or name in ("squeeze", "unsqueeze")
+    return is_same and _once(facts, operand(facts, call, scope), dimension, scope, depth)
 
 
 @memoized

@@ -1,20 +1,22 @@
-"""TL301 unseeded-generator: a program trains with, or saves, what it draws from a generator that nothing seeds."""
+"""TL301 and TL303: a program draws from a generator that nothing seeds, or that it seeds too late."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
+from torchlint.checks.framework.operator_verdict import enumerated
+from torchlint.checks.framework.programs import is_demonstration, place_leading_to, place_of_call, place_of_seed
 from torchlint.checks.framework.registration import ProgramFinding, program_check
-from torchlint.checks.framework.unseeded_programs import is_demonstration, place_of_seed
 from torchlint.diagnostics import Related, Severity
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
+from torchlint.facts.words import says
 from torchlint.project.fresh_processes import unseeded_processes, worker_draws
 from torchlint.project.index import Project
 from torchlint.project.options import why_never
-from torchlint.project.placing import place_leading_to, place_of_call
 from torchlint.project.programs import Program
-from torchlint.project.randomness import Randomness
+from torchlint.project.randomness import Randomness, is_meant
 
 _CODE = "TL301"
 _NAMES = {"torch": "torch", "numpy": "numpy.random", "random": "random"}
@@ -22,6 +24,12 @@ _SEEDING = {
     "torch": "torch.manual_seed(seed)",
     "numpy": "numpy.random.seed(seed)",
     "random": "random.seed(seed)",
+}
+_MADE = {
+    "model": "the model's weights were drawn",
+    "split": "the data was split",
+    "order": "the data was shuffled",
+    "rows": "rows of the embedding were drawn",
 }
 
 
@@ -92,7 +100,7 @@ def _in_workers(program: Program, project: Project) -> Iterator[ProgramFinding]:
 def _saved(program: Program, project: Project, randomness: Randomness) -> Iterator[ProgramFinding]:
     """What is said of a program that trains nothing, and writes what it draws."""
     unseeded = randomness.unseeded_saved
-    if not _uses_torch(program, project):  # it may prepare the data of others that do
+    if program.files.isdisjoint(project.torch_files):  # it may prepare the data of others that do
         unseeded = tuple(one for one in unseeded if project.has_torch and one in randomness.prepared)
     if not unseeded or is_demonstration(program, unseeded[0].saved, project):
         return
@@ -107,16 +115,11 @@ def _saved(program: Program, project: Project, randomness: Randomness) -> Iterat
     yield ProgramFinding(_CODE, place, values, message, related=tuple(related))
 
 
-def _uses_torch(program: Program, project: Project) -> bool:
-    libraries = set(project.catalogue.names.libraries)
-    return any(project.summaries[path].libraries & libraries for path in program.files & project.summaries.keys())
-
-
 def _values(unseeded: Sequence[Draw], randomness: Randomness) -> dict[str, str]:
     return {
-        "missing": _listed([_NAMES[draw.generator] for draw in unseeded]),
-        "seeded": _listed([_NAMES[name] for name in _NAMES if name in randomness.reached_generators]),
-        "fixes": _listed([f"`{_SEEDING[draw.generator]}`" for draw in unseeded]),
+        "missing": enumerated([_NAMES[draw.generator] for draw in unseeded]),
+        "seeded": enumerated([_NAMES[name] for name in _NAMES if name in randomness.reached_generators]),
+        "fixes": enumerated([f"`{_SEEDING[draw.generator]}`" for draw in unseeded]),
     }
 
 
@@ -141,9 +144,35 @@ def _related(randomness: Randomness) -> Iterator[Related]:
 
 def _seeding(randomness: Randomness) -> Iterator[Related]:
     for seed in randomness.seeds[:1]:
-        yield Related(seed.place.location, f"`{seed.name}` seeds {_listed(sorted(seed.generators))}")
+        yield Related(seed.place.location, f"`{seed.name}` seeds {enumerated(sorted(seed.generators))}")
 
 
-def _listed(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+@program_check("TL303")
+def late_seed(program: Program, project: Project) -> Iterator[ProgramFinding]:
+    """The first seeding, where something that stays was drawn before it."""
+    randomness = project.randomness_of(program)
+    late = project.seed_order.late_seed(program, randomness.possible_seeds)
+    # Weights that nothing trains, or of a program that shows what a model does, are mostly loaded further on.
+    trains = randomness.trained is not None and not _is_for_results(program.path)
+    is_made_for_good = late is not None and (late.draw.makes == "split" or trains)
+    if late is None or not is_made_for_good or not project.uses_torch(program.path):
+        return
+    if not is_meant(late.seed, program, project.summaries):
+        return
+    location = late.draw.place.location
+    values = {"made": _MADE[late.draw.makes], "drawn": f"`{late.draw.name}` in {location.shown_line}"}
+    related = [Related(location, f"`{late.draw.name}` draws before the seed")]
+    if late.seed.place != late.place:
+        related.append(Related(late.seed.place.location, f"`{late.seed.name}` seeds"))
+    unasked = {call for entry in project.catalogue.randomness.seeder if entry.unasked for call in entry.calls}
+    values["seeder"] = late.seed.name.rpartition(".")[2]
+    message = "trainer" if late.seed.name in unasked else "default"
+    # New rows start close to the mean of the others, and mostly stand for padding.
+    severity = Severity.INFO if late.draw.makes == "rows" else None
+    yield ProgramFinding("TL303", late.place, values, message, severity=severity, related=tuple(related))
+
+
+def _is_for_results(path: str) -> bool:
+    """Whether a program runs a trained model, by the name of its file, even where it fits what comes out of it."""
+    stem = PurePosixPath(path).stem
+    return says(stem, "beside_training", "evaluation") and not says(stem, "training")

@@ -1,0 +1,210 @@
+"""TL401, TL402 and TL403: an order that nobody chose, or a salted hash, and what it decides, here or in other files."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from torchlint.catalogue.values import Kind
+from torchlint.checks.framework.drafts import Draft
+from torchlint.checks.framework.registration import Finding, Judge, Triggers, check, sites_of
+from torchlint.checks.framework.spelling import shortened, spelling_of
+from torchlint.checks.framework.visit import Visit
+from torchlint.diagnostics import Confidence
+from torchlint.facts.entries import is_named_for_show, is_test
+from torchlint.facts.file import MAIN, FileFacts
+from torchlint.facts.flow.tracker import Analysis, Flow, follow
+from torchlint.facts.flow.values import Exit, Value, Written
+from torchlint.facts.order.analysis import OrderAnalysis, started
+from torchlint.facts.order.harmless import MustAnalysis, open_uses
+from torchlint.facts.order.salted import HashAnalysis, hashed_by, is_salted_hash, set_orders, sets_that_may_hold_text
+from torchlint.facts.order.words import DATA, DATASET, DRAW, LISTS, SPLIT
+from torchlint.project.beside_training import UnusedDefinitions, only_predicts
+from torchlint.project.index import Project
+
+_OF_DATA = frozenset({DRAW, SPLIT, LISTS, DATA})
+"""What a script without torch decides of the data that others train on."""
+LISTING = frozenset({"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"})
+LISTING_METHODS = frozenset({"iterdir", "glob", "rglob", "dirs", "files", "listdir", "walkdirs", "walkfiles"})
+"""Of pathlib, then those of the package `path` (16.14: what `os.listdir` gives, in its order)."""
+_VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
+
+
+def finding_of(
+    code: str,
+    visit: Visit,
+    flow: Flow,
+    values: Mapping[str, str],
+    message: str = "default",
+    *,
+    exits: Sequence[Exit] | None = None,
+) -> Iterator[Finding]:
+    """What is said of an order that decides something here, or is kept for others; with how it gets there."""
+    exits = tuple(flow.exits if exits is None else exits)
+    if flow.sink is None and not exits:
+        return
+    places = () if flow.sink is None else (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}"))
+    values = {**values, **_sink_values(visit, flow)}
+    yield Finding(code, visit.node, values, message, related=places, exits=exits)
+
+
+def _sink_values(visit: Visit, flow: Flow) -> dict[str, str]:
+    """What the order decides, nothing while it is not known; the function that has it, and the class that uses it."""
+    facts, use, user = visit.facts, "", None
+    if flow.sink is not None:
+        use, user = flow.sink.what, facts.class_of(facts.index.scope_of(flow.sink.node))
+    name = "" if user is None else facts.symbols.scopes[user].name
+    return {"use": use, "symbol": facts.symbol_at(visit.scope, visit.statement), "user": name}
+
+
+def in_files(flow: Flow) -> tuple[Exit, ...]:
+    """The files that keep the order for others."""
+    return tuple(exit_ for exit_ in flow.exits if isinstance(exit_.port, Written))
+
+
+def _matters(draft: Draft, project: Project) -> bool:
+    """Whether torch is at work where the order decides something, or on the data of which it decides; not in tests."""
+    if draft.values["use"] == DATA and not _is_run(draft, project):
+        return False
+    is_data = draft.values["use"] in _OF_DATA and project.has_torch
+    return not is_test(draft.path) and (is_data or project.uses_torch(draft.path))
+
+
+def _is_run(draft: Draft, project: Project) -> bool:
+    """Whether the project calls the function: there are many that write an array, for whoever wants one."""
+    symbol = draft.values["symbol"]
+    return "." in symbol or symbol in ("", MAIN) or bool(project.programs.calls.calls_of(f"{draft.path}::{symbol}"))
+
+
+def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
+    """The judge of orders: they matter to us only where torch is at work, and not in tests."""
+
+    def judge(draft: Draft, project: Project) -> Draft | None:
+        if is_test(draft.path) or not project.has_torch:
+            return None
+        user = draft.values.get("user", "")
+        is_unused = bool(user) and project.cached(UnusedDefinitions).hold(draft.path, user)
+        if not draft.values["use"] or is_unused:
+            found = _decided_elsewhere(draft, project, analysis)
+        else:
+            found = draft if _matters(draft, project) else None
+        if found is None or not _is_for_show(found, project):
+            return found
+        return replace(found, confidence=Confidence.LOW)
+
+    return judge
+
+
+def _is_for_show(draft: Draft, project: Project) -> bool:
+    """Whether a program only measures or shows a model: in which order that sees a data set changes no answer of it."""
+    return is_named_for_show(draft.path) or (draft.values["use"] == DATASET and only_predicts(project, draft.path))
+
+
+def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileFacts], Analysis]) -> Draft | None:
+    """The draft with what another file makes of the order, or None where nobody makes anything of it."""
+    sink = project.flows.sink_of(draft.exits, analysis)
+    if sink is None:
+        return None
+    related = (*draft.related, *sink.told(f"here it decides {sink.what}"))
+    found = replace(draft, values={**draft.values, "use": sink.what}, related=related)
+    return found if _matters(found, project) or project.uses_torch(sink.path) else None
+
+
+@check(codes=("TL401",), triggers=Triggers(calls=LISTING, methods=LISTING_METHODS), judge=judged_by(OrderAnalysis))
+def listing_order(visit: Visit) -> Iterator[Finding]:
+    """A directory listing whose order reaches ids, an index, a split, a draw or a dataset."""
+    function = listing(visit)
+    if function is not None:
+        flow = follow(OrderAnalysis(visit.facts), started(visit.facts, visit.call))
+        variant = _VARIANTS.get(function, "default")
+        yield from finding_of("TL401", visit, flow, {"call": spelling_of(visit)}, variant)
+
+
+def listing(visit: Visit) -> str | None:
+    """The listing function that is called, by its full name; for a method of a path, the method's name."""
+    name = visit.callee()
+    if name in LISTING:
+        return name
+    function = visit.call.func
+    if (
+        isinstance(function, ast.Attribute)
+        and function.attr in LISTING_METHODS
+        and visit.kind(function.value) is Kind.PATH
+    ):
+        return function.attr
+    return None
+
+
+@check(codes=("TL402",), triggers=Triggers(sites=sites_of(set_orders)), judge=judged_by(OrderAnalysis))
+def set_order(visit: Visit) -> Iterator[Finding]:
+    """A set of text (or of objects) whose order reaches ids, an index, a split, a draw or a dataset."""
+    flow = visit.facts.cached(set_orders)[visit.node].flow
+    yield from finding_of("TL402", visit, flow, {"what": f"`{shortened(ast.unparse(visit.node))}`"})
+
+
+@check(codes=("TL403",), triggers=Triggers(calls=frozenset({"builtins.hash"})))
+def salted_hash(visit: Visit) -> Iterator[Finding]:
+    """A hash of text whose value is seen to decide something that must not change between runs."""
+    if not is_salted_hash(visit.facts, visit.site):
+        return
+    flow = follow(HashAnalysis(visit.facts), Value(visit.call))
+    if flow.sink is not None:
+        values = {"argument": shortened(ast.unparse(visit.call.args[0])), "use": flow.sink.what}
+        is_elsewhere = flow.sink.node is not visit.call
+        places = (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}")) if is_elsewhere else ()
+        yield Finding("TL403", visit.node, values, related=places)
+
+
+# -- what is left open -------------------------------------------------------------------------------------------
+
+
+def judge_open(draft: Draft, project: Project) -> Draft | None:
+    """A point stays open unless other files are seen to ignore the order."""
+    if is_test(draft.path) or not project.has_torch:
+        return None
+    is_settled = bool(draft.exits) and project.flows.contained(draft.exits, MustAnalysis) is not None
+    return None if is_settled else draft
+
+
+def used(code: str, visit: Visit, made: ast.expr) -> Iterator[Finding]:
+    """The point where an order is made, with the first use that may count."""
+    flow = open_uses(visit.facts, made)
+    use = made if flow.sink is None else flow.sink.node
+    if flow.exits or not flow.is_contained:
+        is_elsewhere = visit.facts.locate(use).line != visit.facts.locate(made).line
+        yield Finding(code, made, related=((use, "used here"),) if is_elsewhere else (), exits=tuple(flow.exits))
+
+
+@check(codes=("TL401",), triggers=Triggers(calls=LISTING, methods=LISTING_METHODS), judge=judge_open, is_open=True)
+def listings(visit: Visit) -> Iterator[Finding]:
+    """Directory listings with a use that is not known to ignore their order."""
+    name = listing(visit)
+    if name == "os.walk":  # to sort the walk leaves the names in each folder as they came
+        yield Finding("TL401", visit.node)
+    elif name is not None or _may_be_path(visit):
+        yield from used("TL401", visit, visit.call)
+
+
+def _may_be_path(visit: Visit) -> bool:
+    """Whether `folder.glob("*.wav")` may be called on a path, as far as the code tells."""
+    function = visit.call.func
+    is_method = isinstance(function, ast.Attribute) and function.attr in ("iterdir", "glob", "rglob")
+    return is_method and visit.kind(function.value) is Kind.UNKNOWN  # type: ignore[attr-defined]
+
+
+@check(codes=("TL402",), triggers=Triggers(sites=sets_that_may_hold_text), judge=judge_open, is_open=True)
+def sets(visit: Visit) -> Iterator[Finding]:
+    """Sets that may hold text, with a use that is not known to ignore their order."""
+    if isinstance(visit.node, ast.expr):
+        yield from used("TL402", visit, visit.node)
+
+
+@check(codes=("TL403",), triggers=Triggers(calls=frozenset({"builtins.hash"})), judge=judge_open, is_open=True)
+def hashes(visit: Visit) -> Iterator[Finding]:
+    """Hashes of what is text, or may be."""
+    hashed = hashed_by(visit.facts, visit.site)
+    is_open = hashed is not None and visit.kind(hashed) in (Kind.UNKNOWN, Kind.TEXT)
+    if is_open or is_salted_hash(visit.facts, visit.site):
+        yield Finding("TL403", visit.node)

@@ -1,1 +1,0 @@
-"""Results that several workers hand back."""
