@@ -11,7 +11,7 @@ from pathlib import Path
 def shown_path(root: Path, path: str) -> str:
     """A path inside a project: relative to the working directory when it lies below, with `/`."""
     above = _relative_root(root)
-    if above is not None and not path.startswith(".."):
+    if above is not None and not path.startswith("..") and not os.path.isabs(path):  # noqa: PTH117 - as below
         return os.path.normpath(os.path.join(above, path)).replace(os.sep, "/")  # noqa: PTH118 - pathlib is slow here
     full = os.path.join(root, path)  # noqa: PTH118 - as above, and every file passes
     relative = os.path.relpath(full)
