@@ -13,12 +13,15 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.tracker import follow
-from torchlint.facts.flow.values import Value
+from torchlint.facts.flow.containment import objects_in
+from torchlint.facts.flow.stores import symbol_of
+from torchlint.facts.flow.tracker import Flow, follow
+from torchlint.facts.flow.values import Exit, Others, Value
+from torchlint.facts.functions import own_scope
 from torchlint.facts.options.configurations import Configuration, configurations
 from torchlint.facts.options.declared import KEPT, SEED
 from torchlint.facts.options.settings import PARSER, OptionsAnalysis, parsers_of
-from torchlint.facts.scopes import CallSite, ScopeKind
+from torchlint.facts.scopes import CallSite, Scope, ScopeKind, Site
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.call_graph import is_reached
@@ -31,11 +34,15 @@ _CONVERTERS = frozenset({"builtins.int", "builtins.float", "builtins.str"})
 _DYNAMIC = frozenset(
     {"builtins.eval", "builtins.exec", "builtins.globals", "builtins.locals", "click.get_current_context"}
 )
+_MAKERS = frozenset({"tyro.cli", "simple_parsing.parse", "pyrallis.parse", "draccus.parse"})
+"""Functions that make an object of the class they are given, from the command line."""
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Whether no other file reads it either."""
+    """Whether no other file reads it either; a class of options is only looked at where a program starts."""
     if is_test(draft.path) or not project.uses_torch(draft.path):
+        return None
+    if draft.message == "field" and not project.programs_starting_in(draft.path):
         return None
     analyses = project.flows.contained(draft.exits, lambda facts: OptionsAnalysis(facts, draft.values["name"]))
     if analyses is None or draft.message != "default":
@@ -76,6 +83,36 @@ def find_options(visit: Visit) -> Iterator[Finding]:
         parsed = sorted(analysis.parsed, key=lambda call: (call.lineno, call.col_offset))
         related = tuple((call, _PARSED) for call in parsed)
         yield Finding(_CODE, visit.node, values, related=related, exits=tuple(flow.exits))
+
+
+def _fields(facts: FileFacts) -> Iterator[Site]:
+    """The statements that declare a field `seed`."""
+    for site in facts.symbols.assign_sites:
+        node = site.node
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and SEED.fullmatch(node.target.id):
+            yield Site(node, site.scope, node)
+
+
+@check(codes=(_CODE,), triggers=Triggers(sites=_fields), judge=_judge)
+def find_fields(visit: Visit) -> Iterator[Finding]:
+    """A field `seed` of a dataclass of options."""
+    field = visit.assignment
+    if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+        return
+    name = field.target.id
+    owner = _dataclass_of(visit.facts, field) if SEED.fullmatch(name) else None
+    if owner is None or KEPT.search(_words_of(visit.facts, field)) or visit.facts.cached(_is_dynamic):
+        return
+    flow = _field_flow(visit.facts, owner, name)
+    if flow is not None and flow.is_contained:
+        values = {"name": name, "owner": owner.name}
+        others = Exit(symbol_of(visit.facts, owner.index), Others(), (), "")
+        yield Finding(_CODE, visit.node, values, "field", exits=(others, *flow.exits))
+
+
+def _words_of(facts: FileFacts, field: ast.stmt) -> str:
+    """A field's lines with the comment on them, and the line after, which may hold its description."""
+    return "\n".join(facts.source.lines[field.lineno - 1 : (field.end_lineno or field.lineno) + 1])
 
 
 def _named(call: ast.Call) -> tuple[str, str] | None:
@@ -177,6 +214,46 @@ def _is_stub(function: ast.FunctionDef) -> bool:
 
 def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _dataclass_of(facts: FileFacts, field: ast.AnnAssign) -> Scope | None:
+    """The dataclass without bases, at the top of the file, that a field belongs to."""
+    if {"InitVar", "ClassVar"} & {last_word(one) for one in ast.walk(field.annotation)}:
+        return None  # no field: `__post_init__` gets it, or the class keeps it
+    owner = facts.symbols.scopes[facts.symbols.scope_of[field]]
+    node = owner.node
+    if owner.kind is not ScopeKind.CLASS or owner.parent != 0 or not isinstance(node, ast.ClassDef) or node.bases:
+        return None
+    decorators = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
+    is_dataclass = len(decorators) == 1 and facts.names(decorators[0], 0).only == "dataclasses.dataclass"
+    is_only_one = own_scope(facts, f"{facts.path}::{owner.qualname}") == owner.index
+    return owner if is_dataclass and is_only_one else None
+
+
+def _field_flow(facts: FileFacts, owner: Scope, name: str) -> Flow | None:
+    """Where the objects of a dataclass go, to tell who reads a field; None where not all of them are seen."""
+    made, held = [], [Value(read) for read in objects_in(facts, owner)]
+    for read in facts.index.reads(0, owner.name):
+        parent = facts.index.parents[read]
+        if isinstance(parent, ast.Call) and (parent.func is read or _called(facts, parent) in _MAKERS):
+            made.append(Value(parent))
+        elif isinstance(parent, ast.arg):
+            function = facts.index.parents[facts.index.parents[parent]]
+            scopes = (one for one in facts.symbols.scopes if one.node is function)
+            held += [Value(one) for scope in scopes for one in facts.index.reads(scope.index, parent.arg)]
+        elif not _is_annotation(parent, read):
+            return None
+    return follow(OptionsAnalysis(facts, name), *made, *held) if made else None
+
+
+def _called(facts: FileFacts, call: ast.Call) -> str | None:
+    return facts.names(call.func, facts.index.scope_of(call)).only
+
+
+def _is_annotation(parent: ast.AST, read: ast.expr) -> bool:
+    if isinstance(parent, ast.AnnAssign):
+        return parent.annotation is read
+    return isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef) and parent.returns is read
 
 
 def _judge_configured(draft: Draft, project: Project) -> Draft | None:
