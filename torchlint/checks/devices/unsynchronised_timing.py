@@ -1,4 +1,4 @@
-"""TL602 _unsynchronised-timing: a clock that is read before the GPU has finished what it shall time."""
+"""TL602 unsynchronised-timing: a clock that is read before the GPU has finished what it shall time."""
 
 from __future__ import annotations
 
