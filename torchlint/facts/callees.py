@@ -1,16 +1,18 @@
-"""What a call stands for by name, also where a class keeps it, or calls in the file hand it over."""
+"""What a call stands for by name, also where a class keeps it, or calls hand it over: in this file, or in others."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import Target, targets
+import msgspec
+
+from torchlint.facts.calls import Target, called_at, targets
 from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.full_names import union_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import is_method_of_tensors
-from torchlint.facts.tree import is_super, last_word
+from torchlint.facts.tree import is_own, is_super, last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -80,3 +82,30 @@ def _sites_by_word(facts: FileFacts) -> dict[str, list[CallSite]]:
             if word in found:
                 found[word].append(site)
     return found
+
+
+class Holder(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The parameter that holds an object which other files make."""
+
+    function: str
+    """The qualified name of the function that has it."""
+    parameter: str
+    place: int | None
+    """Among the arguments of a call."""
+
+
+def holder_of(facts: FileFacts, site: CallSite) -> Holder | None:
+    """The parameter whose method a call runs, where no call in the file says what that is."""
+    function, scope = site.node.func, site.scope
+    if not isinstance(function, ast.Attribute) or is_method_of_tensors(function.attr):
+        return None
+    is_kept = isinstance(function.value, ast.Name) or is_own(function.value)
+    if not is_kept or names_called(facts, function, scope).callees:
+        return None
+    values = attribute_values(facts, function.value, scope) or [(function.value, scope)]
+    parameter = facts.parameter_named(*values[0]) if len(values) == 1 else None
+    index = None if parameter is None else facts.function_of(values[0][1])
+    if parameter in (None, "self", "cls") or index is None or callers_by_name(facts, index):
+        return None
+    held_by = facts.symbols.scopes[index]
+    return Holder(held_by.qualname, parameter, called_at(facts, held_by, parameter))

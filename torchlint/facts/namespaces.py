@@ -1,4 +1,4 @@
-"""What is picked from a module by a name that is worked out: `models.__dict__[name]`, `getattr(models, name)`."""
+"""What is named by a text that is worked out: `import_module("models." + name)`, `getattr(models, name)`."""
 
 from __future__ import annotations
 
@@ -7,20 +7,78 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.dynamic_imports import IMPORTING, imported_by_text, pattern_of, says_any
 from torchlint.facts.flow.values import Item
-from torchlint.facts.full_names import UNKNOWN, Names, union_of
+from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
 from torchlint.facts.loops import entries_gone_through
 from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tree import is_method_call
 
 if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
     from torchlint.facts.scopes import Binding
 
+IMPORTING = frozenset({"importlib.import_module", "builtins.__import__"})
+_ANY = r"[\w.]*"
+_DEPTH = 4
+_MOST_MODULES = 60
+"""Of more, none is meant."""
+_FIELD = re.compile(r"%\w|\{[^{}]*\}")
+
+
+def imported_by_text(resolver: Resolver, call: ast.Call, scope: int) -> Names:
+    """The modules of the project that the text may name; which of them it is, is not known."""
+    written = pattern_of(resolver, call.args[0], scope)
+    if not says_any(written):
+        return UNKNOWN  # any module at all
+    found = resolver.modules.matching(written, resolver.path)
+    return (
+        Names(tuple(Callee(f"{path}::") for path in found), complete=False) if len(found) <= _MOST_MODULES else UNKNOWN
+    )
+
+
+def says_any(written: str) -> bool:
+    """Whether such an expression has a word of its own: what matches it is meant, not only there by chance."""
+    return re.search(r"\w", written.replace(_ANY, "")) is not None
+
+
+def pattern_of(resolver: Resolver, text: ast.expr, scope: int, depth: int = _DEPTH) -> str:
+    """A regular expression for what a text may be."""
+    if isinstance(text, ast.Constant):
+        return re.escape(str(text.value))
+    if isinstance(text, ast.JoinedStr):
+        return "".join(pattern_of(resolver, part, scope, depth) for part in text.values)
+    if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Add):
+        return "".join(pattern_of(resolver, side, scope, depth) for side in (text.left, text.right))
+    template = text.left if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Mod) else None
+    if isinstance(text, ast.Call) and isinstance(text.func, ast.Attribute) and text.func.attr == "format":
+        template = text.func.value
+    if isinstance(template, ast.Constant):
+        return _ANY.join(map(re.escape, _FIELD.split(str(template.value))))
+    if isinstance(text, ast.Name) and depth:
+        owner = resolver.owner(text.id, scope)
+        bound = owner.bindings[text.id] if owner is not None else []
+        if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN and bound[0].value is not None:
+            return pattern_of(resolver, bound[0].value, bound[0].scope, depth - 1)
+    return _default_of(resolver, text.attr) or _ANY if isinstance(text, ast.Attribute) else _ANY
+
+
+def _default_of(resolver: Resolver, option: str) -> str:
+    """A regular expression for what an option is where it is not given: `add_argument("--model", default="small")`."""
+    for site in resolver.symbols.calls:
+        flag = site.node.args[0] if is_method_call(site.node, "add_argument") and site.node.args else None
+        if isinstance(flag, ast.Constant) and str(flag.value).lstrip("-").replace("-", "_") == option:
+            given = (one.value for one in site.node.keywords if one.arg == "default")
+            return next(
+                (re.escape(one.value) for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)),
+                "",
+            )
+    return ""
+
+
 _Namespace = tuple[str, int]
 """The path of a module, and the scope whose names are looked up: 0 for those of the module itself."""
 
-_ANY = ast.Name("any", ast.Load())
+_EVERY = ast.Name("any", ast.Load())
 """A key that may name everything."""
 _TAKING = frozenset({"get", "pop", "__getitem__"})
 _MOST = 100
@@ -61,7 +119,7 @@ def gone_through(resolver: Resolver, binding: Binding, depth: int) -> Names:
     found = None if not isinstance(table, ast.Call) else entries_gone_through(table, (Item(1),))
     table = table if found is None else found[0]
     modules = [] if table is None else _tables(resolver, table, binding.scope, depth - 1)
-    return _picked_from_any(resolver, modules, _ANY, binding.scope) or UNKNOWN
+    return _picked_from_any(resolver, modules, _EVERY, binding.scope) or UNKNOWN
 
 
 def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list[_Namespace]:
@@ -99,7 +157,7 @@ def _picked_by_key(resolver: Resolver, table: _Namespace, key: ast.expr, scope: 
 
 
 def _written(resolver: Resolver, key: ast.expr, scope: int) -> str:
-    return "" if key is _ANY else pattern_of(resolver, key, scope)
+    return "" if key is _EVERY else pattern_of(resolver, key, scope)
 
 
 def _picked(resolver: Resolver, table: _Namespace, written: str, *, has_imports: bool = False) -> Names:

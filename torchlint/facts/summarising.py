@@ -14,16 +14,15 @@ from torchlint.facts.constants import value_of
 from torchlint.facts.data_loading.kept_generators import GIVEN_AS
 from torchlint.facts.data_loading.loaders import functions_for_workers, loaders_made, worker_loaders
 from torchlint.facts.differentiation import forward_symbols, loss_symbols
-from torchlint.facts.dynamic_imports import IMPORTING
 from torchlint.facts.entries import entries_of, is_test
-from torchlint.facts.environment import environment_writes
+from torchlint.facts.environment import environment_writes, process_starts
 from torchlint.facts.functions import positional_parameters
-from torchlint.facts.modes import mode_calls
+from torchlint.facts.modes import mode_calls, switch_writes
+from torchlint.facts.namespaces import IMPORTING
 from torchlint.facts.objects import results_of
 from torchlint.facts.options.configurations import configurations
 from torchlint.facts.options.declared import options_in
 from torchlint.facts.places import Place, place_of
-from torchlint.facts.processes import process_starts
 from torchlint.facts.randomness.draws import Draw, draw, may_draw
 from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.randomness.saved import drawn_results, handed_to_writers, saved_results, writers_of
@@ -31,7 +30,6 @@ from torchlint.facts.randomness.seeding import restores_generators, seed_calls
 from torchlint.facts.registries import registrations, registry_uses, table_uses
 from torchlint.facts.scopes import ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
-from torchlint.facts.switch_writes import switch_writes
 from torchlint.facts.training.steps import Training, trainings, trainings_by_hand
 from torchlint.facts.training.training_mode import (
     SharedDraw,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from torchlint.facts.flow.containment import Ungraded
 from torchlint.facts.flow.references import is_only_made
 from torchlint.facts.flow.stores import constructions_of
 from torchlint.facts.flow.tracker import follow
-from torchlint.facts.flow.ungraded import Ungraded
 from torchlint.facts.flow.values import Exit, Value
 from torchlint.facts.functions import own_scope
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from torchlint.facts.dynamic_imports import IMPORTING
 from torchlint.facts.entries import is_test
+from torchlint.facts.namespaces import IMPORTING
 from torchlint.facts.tree import is_main_guard, last_word
 from torchlint.project.call_graph import Symbol
 from torchlint.project.trials import only_tries

@@ -12,8 +12,8 @@ from torchlint.facts.classes import base_names, dataclass_fields, own_class
 from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Stored, Value
 from torchlint.facts.functions import own_scope
 from torchlint.facts.scopes import ScopeKind
-from torchlint.facts.starters import arguments_of, handed_arguments, handed_function, starter_of
 from torchlint.facts.tree import is_super
+from torchlint.facts.values import arguments_of, handed_arguments, handed_function, starter_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

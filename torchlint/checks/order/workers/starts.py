@@ -10,8 +10,7 @@ import msgspec
 from torchlint.facts.calls import Target, started
 from torchlint.facts.control.blocks import Loop, loops_around
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.starters import handed_arguments, starter_of
-from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.facts.values import argument_of, handed_arguments, may_be_hidden, starter_of
 
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import Starter
