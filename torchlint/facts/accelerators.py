@@ -8,18 +8,15 @@ import functools
 import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from torchlint.catalogue.devices import DeviceFile
+from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tree import children, last_word
 from torchlint.source.text import small_letters
-
-if TYPE_CHECKING:
-    from torchlint.catalogue.devices import DeviceFile
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
 
 CUDA = "cuda"
 GPUS = frozenset({CUDA, "rocm"})

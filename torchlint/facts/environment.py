@@ -6,17 +6,14 @@ import ast
 import functools
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from torchlint.catalogue.programs import ProcessStarters
 from torchlint.diagnostics import Location
+from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import method_called
-
-if TYPE_CHECKING:
-    from torchlint.catalogue.programs import ProcessStarters
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
 
 _SETTERS = frozenset({"os.environ.setdefault", "os.putenv", "os.environ.__setitem__"})
 

@@ -7,7 +7,7 @@ import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -25,9 +25,6 @@ from torchlint.facts.symbol_table import SymbolTable
 from torchlint.facts.tree import TreeIndex, is_main_guard, is_own, last_word
 from torchlint.facts.values import Values
 from torchlint.source.text import Source
-
-if TYPE_CHECKING:
-    from torchlint.facts.scopes import CallSite
 
 Answer = TypeVar("Answer")
 

@@ -6,19 +6,16 @@ import ast
 import enum
 import functools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from torchlint.catalogue.programs import ModeSwitch
 from torchlint.diagnostics import Location
 from torchlint.facts.control.conditions import decisions
+from torchlint.facts.file import FileFacts
 from torchlint.facts.options.demands import Demand, demand_of, demands_on
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.values import Values, argument_of, may_be_hidden
-
-if TYPE_CHECKING:
-    from torchlint.catalogue.programs import ModeSwitch
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
 
 
 class Mode(enum.IntEnum):

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.facts.callees import names_called
 from torchlint.facts.calls import Way, functions_of
 from torchlint.facts.classes import attribute_values, base_classes
 from torchlint.facts.entries import is_test
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.references import plain
+from torchlint.facts.full_names import Names
 from torchlint.facts.imported import imported_by_target, is_instantiating
 from torchlint.facts.moves import is_instance
 from torchlint.facts.objects import EVERY, OF_LOADERS, objects_of
-from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.tensors.methods import is_method_of_tensors
 from torchlint.facts.tree import is_super, last_word
 from torchlint.facts.values import Arguments, arguments_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
-    from torchlint.facts.scopes import CallSite
 
 
 def called_by(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[str, Arguments]]:

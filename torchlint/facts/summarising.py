@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import argument_naming_model
+from torchlint.catalogue.programs import SaverEntry
 from torchlint.facts.accelerators import devices_named
 from torchlint.facts.call_edges import Edge, call_edges, group_edges, property_edges
 from torchlint.facts.classes import base_classes
@@ -16,6 +16,8 @@ from torchlint.facts.data_loading.loaders import functions_for_workers, loaders_
 from torchlint.facts.differentiation import forward_symbols, loss_symbols
 from torchlint.facts.entries import entries_of, is_test
 from torchlint.facts.environment import environment_writes, process_starts
+from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import Names
 from torchlint.facts.functions import positional_parameters
 from torchlint.facts.modes import mode_calls, switch_writes
 from torchlint.facts.namespaces import IMPORTING
@@ -28,7 +30,7 @@ from torchlint.facts.randomness.environments import EnvironmentCall, concerns_en
 from torchlint.facts.randomness.saved import drawn_results, handed_to_writers, saved_results, writers_of
 from torchlint.facts.randomness.seeding import restores_generators, seed_calls
 from torchlint.facts.registries import registrations, registry_uses, table_uses
-from torchlint.facts.scopes import ImportTarget, ScopeKind
+from torchlint.facts.scopes import CallSite, ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
 from torchlint.facts.training.steps import Training, trainings, trainings_by_hand
 from torchlint.facts.training.training_mode import (
@@ -40,14 +42,8 @@ from torchlint.facts.training.training_mode import (
 )
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
+from torchlint.facts.watch import Watch
 from torchlint.facts.words import says
-
-if TYPE_CHECKING:
-    from torchlint.catalogue.programs import SaverEntry
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
-    from torchlint.facts.scopes import CallSite
-    from torchlint.facts.watch import Watch
 
 
 def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall], *, is_notebook: bool) -> FileSummary:

@@ -1,4 +1,4 @@
-"""TL306 constant-worker-seed: data-loading workers that all draw the same numbers, or cannot start."""
+"""TL306 constant-worker-seed: data-loading workers that all draw the same numbers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened, spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.diagnostics import Confidence, Severity
-from torchlint.facts.data_loading.worker_seeding import calls_in_place, misfits, worker_seeds
+from torchlint.diagnostics import Confidence
+from torchlint.facts.data_loading.worker_seeding import calls_in_place, worker_seeds
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.values import argument_of
@@ -18,27 +18,18 @@ _CODE = "TL306"
 
 
 def _seeding(facts: FileFacts) -> Iterator[CallSite]:
-    calls = {*facts.cached(worker_seeds), *facts.cached(misfits), *facts.cached(calls_in_place)}
+    calls = {*facts.cached(worker_seeds), *facts.cached(calls_in_place)}
     return (site for site in facts.symbols.calls if site.node in calls) if calls else iter(())
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=_seeding))
 def find(visit: Visit) -> Iterator[Finding]:
-    """The call that seeds all workers alike; the function that a loader cannot call, or gets too late."""
+    """The call that seeds all workers alike; the one whose result a loader gets."""
     seed = visit.facts.cached(worker_seeds).get(visit.call)
     if seed is not None:
         related = () if seed.init is None else ((seed.init.node, "the loader whose workers run it"),)
         confidence = Confidence.MEDIUM if seed.init is None else None
         yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, confidence=confidence, related=related)
-    for value, made in visit.facts.cached(misfits).get(visit.call, ()):
-        yield Finding(
-            _CODE,
-            _argument(visit.call),
-            {"spelling": shortened(ast.unparse(value))},
-            "signature",
-            severity=Severity.ERROR,
-            related=((made, "it is made here"),),
-        )
     called = visit.facts.cached(calls_in_place).get(visit.call)
     if called is not None:
         yield Finding(_CODE, _argument(visit.call), {"spelling": shortened(ast.unparse(called))}, "called")

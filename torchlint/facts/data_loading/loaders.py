@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,12 +12,10 @@ from torchlint.diagnostics import Location
 from torchlint.facts.classes import heirs
 from torchlint.facts.definitions import definitions_of, seen_values
 from torchlint.facts.ends import Definition, End, Through
+from torchlint.facts.file import FileFacts
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.values import argument_of, may_be_hidden
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 LOADER = "torch.utils.data.DataLoader"
 LOADERS = frozenset({LOADER, "torch_geometric.loader.DataLoader"})

@@ -1,20 +1,20 @@
 """The other form of the question: not whether a value gets anywhere, but whether all that becomes of it is seen.
 
-A rule that says "nothing reads this", or "this only runs where gradients are off", follows all uses. What no step understands is a sink like any other: the value is
-out of sight there, and nothing is known of it.
+A rule that says "nothing reads this", or "this only runs where gradients are off", follows all uses. What no step
+understands is a sink like any other: the value is out of sight there, and nothing is known of it.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from torchlint.catalogue.load import load_containers
 from torchlint.facts.calls import Way, functions_of, targets, wrapped_by
 from torchlint.facts.classes import bases_of, family_of
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.recording import is_recorded
 from torchlint.facts.flow.references import is_only_called, is_only_made
 from torchlint.facts.flow.stores import symbol_of
@@ -26,9 +26,6 @@ from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
 from torchlint.facts.scopes import Scope, ScopeKind
 from torchlint.facts.tree import is_super
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _OUT_OF_SIGHT = "out of sight"
 _EMPTY_BASES = ("builtins.object", "abc.ABC", "torch.nn.Module")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from torchlint.facts.file import FileFacts
 from torchlint.facts.tree import method_called
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _RECORDERS = frozenset(
     {

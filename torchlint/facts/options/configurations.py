@@ -5,23 +5,18 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.calls import function_named
-from torchlint.facts.definitions import only_value
-from torchlint.facts.ends import Through
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Value
 from torchlint.facts.functions import positional_parameters
 from torchlint.facts.options.file_paths import FilePaths
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _HYDRA = "hydra.main"
 _LOADERS = frozenset(
@@ -30,7 +25,6 @@ _LOADERS = frozenset(
         "ruamel.yaml.YAML().load",
     }
 )
-_OF_JSON = frozenset({"json.load", "json.loads"})
 _WORDS = frozenset(name.rpartition(".")[2] for name in (*_LOADERS, _HYDRA))
 _OWN_LOADER = re.compile(r"conf|cfg|ya?ml|setting|param|opt", re.IGNORECASE)
 """In the name of a function of the project that may load one."""
@@ -69,32 +63,6 @@ class ConfiguredValue(msgspec.Struct, frozen=True, array_like=True, gc=False, ta
     paths: tuple[str, ...]
     """The files it may stand in."""
     keys: tuple[str, ...]
-
-
-def configured_value(
-    facts: FileFacts, expression: ast.expr, scope: int, below: tuple[str, ...] = ()
-) -> ConfiguredValue | None:
-    """The entry that `yaml.safe_load(open("net.yaml"))["head"]["mode"]` reads, or one below it.
-
-    Also through names and attributes.
-    """
-    keys = list(reversed(below))
-    while isinstance(expression, ast.Subscript | ast.Attribute):
-        key = expression.attr if isinstance(expression, ast.Attribute) else facts.value(expression.slice, scope).text
-        if key is None:
-            return None
-        keys.append(key)
-        expression = expression.value
-        value, scope = only_value(facts, expression, scope, Through.RESULTS)
-        if value is None:
-            return None
-        expression = value
-    loaders = _LOADERS | _OF_JSON
-    is_load = isinstance(expression, ast.Call) and facts.names(expression.func, scope).only in loaders
-    if not isinstance(expression, ast.Call) or not is_load or not keys:
-        return None
-    paths = _literal_paths(facts, _given_file(expression), scope, loaders)
-    return ConfiguredValue(tuple(sorted(paths)), tuple(reversed(keys)))
 
 
 def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
@@ -137,8 +105,8 @@ def loaded_values(facts: FileFacts, call: ast.Call) -> list[Value]:
 
 
 def _given_file(call: ast.Call) -> ast.expr | None:
-    """What a loader gets: of PyYAML `stream`, of OmegaConf `file_`, of json `fp`."""
-    return argument_of(call, "stream", 0) or argument_of(call, "file_", 0) or argument_of(call, "fp", 0)
+    """What a loader gets: of PyYAML `stream`, of OmegaConf `file_`."""
+    return argument_of(call, "stream", 0) or argument_of(call, "file_", 0)
 
 
 def _own_loader(facts: FileFacts, call: ast.Call, name: str) -> Loader | None:

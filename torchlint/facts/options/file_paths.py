@@ -5,21 +5,18 @@ from __future__ import annotations
 import ast
 import posixpath
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.definitions import step_back
 from torchlint.facts.ends import Definition
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.recording import is_recorded
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import method_called
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _DEPTH = 8
 _MOST = 8

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from torchlint.facts.calls import callers
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Parameter, Through
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.containment import Containment, lost
 from torchlint.facts.flow.recording import is_only_shown, is_recorded
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Sink
 from torchlint.facts.flow.values import Exit, Given, Item, Move, Others, Value
 from torchlint.facts.tree import is_method_call
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 Keys = tuple[str, ...]
 """The keys that lead to one entry."""

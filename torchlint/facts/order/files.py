@@ -9,12 +9,12 @@ import ast
 import posixpath
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders
 from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.ends import Definition, Through
+from torchlint.facts.file import FileFacts
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.order.loops import names_bound, names_in
 from torchlint.facts.reaching import reaching
@@ -22,9 +22,6 @@ from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import method_called
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _DEPTH = 8
 LINES = frozenset({"write", "writelines", "writerow", "writerows", "write_text", "write_bytes"})

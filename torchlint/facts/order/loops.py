@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from torchlint.facts.file import FileFacts
 from torchlint.facts.tree import last_word
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 KEYED = "keyed"
 """The label of a mapping whose keys have the order."""

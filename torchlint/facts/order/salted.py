@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.catalogue.load import load_generators
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Analysis, Flow, Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.texts import holds_text, is_text
 from torchlint.facts.scopes import CallSite, Site
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _HASH = "builtins.hash"
 SET_MAKERS = frozenset({"builtins.set", "builtins.frozenset"})

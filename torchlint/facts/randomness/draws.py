@@ -5,30 +5,26 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.catalogue.load import load_generators
+from torchlint.catalogue.programs import DrawEntry
 from torchlint.facts.calls import callers
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import definitions_of, is_none, only_value
 from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter, Through
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Field
+from torchlint.facts.full_names import Names
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import last_word, method_called, targets_of, words_in
 from torchlint.facts.values import argument_of, may_be_hidden
-
-if TYPE_CHECKING:
-    from torchlint.catalogue.programs import DrawEntry
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
-    from torchlint.facts.scopes import CallSite
 
 _INITIALISERS = frozenset({"trunc_normal_", "kaiming_normal_", "xavier_uniform_"})
 _INCIDENTAL = re.compile(

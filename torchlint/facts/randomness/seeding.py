@@ -6,7 +6,6 @@ import ast
 import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,16 +14,13 @@ from torchlint.catalogue.values import by_name
 from torchlint.facts.control.conditions import decisions
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import only_value, seen_values
+from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import Names
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
-from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.tree import is_literal_none, last_word
 from torchlint.facts.values import all_given
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
-    from torchlint.facts.scopes import CallSite
 
 EVERYTHING = frozenset({"torch", "numpy", "random"})
 

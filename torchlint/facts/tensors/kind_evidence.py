@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
@@ -14,6 +13,7 @@ from torchlint.facts.control.blocks import block_of, lines_of
 from torchlint.facts.data_loading.loaders import LOADER
 from torchlint.facts.definitions import step_back
 from torchlint.facts.ends import Definition, End
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EACH, Field, Item
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.loops import gone_through, place_in
@@ -25,11 +25,8 @@ from torchlint.facts.tensors.methods import is_method_of_tensors, method_named
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
 from torchlint.facts.tree import is_literal_none, is_method_call, is_self, last_word
 
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-
-    Ask = Callable[[FileFacts, ast.expr | None, int, int], Kind]
-    """`kind_of`, which asks in turn what stands here."""
+Ask = Callable[[FileFacts, ast.expr | None, int, int], Kind]
+"""`kind_of`, which asks in turn what stands here."""
 
 _ALSO_OF_MODULES = frozenset({"float", "half", "double", "bfloat16", "requires_grad_"})
 _TESTS = frozenset({"isinstance", "is_tensor", "hasattr", "type", "issubclass"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
@@ -12,6 +11,7 @@ from torchlint.facts.classes import attribute_values, class_bindings, is_module_
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import is_none, step_back
 from torchlint.facts.ends import Definition, End
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Content, Item
 from torchlint.facts.functions import own_scope
 from torchlint.facts.loops import loops_of
@@ -42,9 +42,6 @@ from torchlint.facts.tensors.kind_evidence import (
 )
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
 from torchlint.facts.tree import is_own
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 
 @memoized

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.facts.definitions import only_value
+from torchlint.facts.file import FileFacts
 from torchlint.facts.tensors.methods import operation_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, operand
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _FILLED = frozenset({"full", "new_full"})
 """The first argument is the shape."""

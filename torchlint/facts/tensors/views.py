@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_end
 from torchlint.facts.ends import Definition
+from torchlint.facts.file import FileFacts
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tensors.operands import beside_operand, operand
+from torchlint.facts.tensors.operands import operand
 from torchlint.facts.tensors.sizes import UnitDims, unit_dims_of
 from torchlint.facts.values import argument_of
 
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-
 _SAME = frozenset({"T", "mT", "data"})
 _DEPTH = 8
-_MAKING = (".expand", "broadcast_to", "as_strided", ".unfold(")
+_MAKING = (".expand", "broadcast_to", ".unfold(")
 
 
 class SharedView(msgspec.Struct, frozen=True):
@@ -64,8 +61,6 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Shared
         return view if called.shape == "same" else _rearranged(view)
     if name in ("expand", "expand_as", "broadcast_to"):
         return _expanded(facts, call, name, scope)
-    if name == "as_strided":
-        return _strided(facts, call, scope)
     return _unfolded(facts, call, scope) if name == "unfold" and isinstance(call.func, ast.Attribute) else None
 
 
@@ -142,43 +137,6 @@ def _unfolded(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None
         return None
     (dimension,), (size,), (step,) = numbers
     return SharedView(call, is_expanded=False, shared=frozenset({dimension})) if step < size else None
-
-
-def _strided(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None:
-    """`x.as_strided(size, stride)` whose strides lead to one place twice."""
-    size = beside_operand(facts, call, scope, "size")
-    stride = beside_operand(facts, call, scope, "stride", 1)
-    if not isinstance(size, ast.Tuple | ast.List) or not isinstance(stride, ast.Tuple | ast.List):
-        return None
-    pairs = list(zip(size.elts, stride.elts, strict=False))
-    if len(size.elts) != len(stride.elts) or any(isinstance(e, ast.Starred) for pair in pairs for e in pair):
-        return None
-    pairs = [pair for pair in pairs if _may_grow(facts, pair[0], scope)]
-    if any(facts.value(step, scope).constants == (0,) for _, step in pairs):
-        return SharedView(call, is_expanded=True, shared=None)
-    is_shared = _has_equal_strides(facts, pairs, scope) or _meets(facts, pairs, scope)
-    return SharedView(call, is_expanded=False, shared=None) if is_shared else None
-
-
-def _has_equal_strides(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.expr]], scope: int) -> bool:
-    """Two dimensions that step alike: `(s, s)`, or `(1, 1)`."""
-    seen = set()
-    for _, step in pairs:
-        seen.add(facts.value(step, scope).text or ast.dump(step))
-    return len(seen) < len(pairs)
-
-
-def _meets(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.expr]], scope: int) -> bool:
-    """Whether a known stride falls into what shorter ones reach: `(7, 4)` by `(2, 1)`."""
-    known = [(sizes_of(facts, step, scope), sizes_of(facts, size, scope)) for size, step in pairs]
-    if not all(len(step) == 1 and len(size) == 1 for step, size in known):
-        return False
-    reach = 0
-    for (step,), (size,) in sorted(known):
-        if step <= reach:
-            return True
-        reach += step * (size - 1)
-    return False
 
 
 def makes_views(facts: FileFacts) -> bool:
