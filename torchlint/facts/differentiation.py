@@ -16,8 +16,8 @@ import msgspec
 
 from torchlint.facts.callees import names_called
 from torchlint.facts.definitions import definitions_of, seen_values
-from torchlint.facts.ends import Parameter
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Parameter
 from torchlint.facts.functions import decorators_of, is_method
 from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_gradless
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind

@@ -75,9 +75,6 @@ def _default_of(resolver: Resolver, option: str) -> str:
     return ""
 
 
-_Namespace = tuple[str, int]
-"""The path of a module, and the scope whose names are looked up: 0 for those of the module itself."""
-
 _EVERY = ast.Name("any", ast.Load())
 """A key that may name everything."""
 _TAKING = frozenset({"get", "pop", "__getitem__"})
@@ -105,7 +102,7 @@ def _evaluated(resolver: Resolver, text: ast.expr, scope: int) -> Names | None:
     """What `eval(name)` gives: what the module has of that name, be it a module. Other texts may say anything."""
     if not isinstance(text, ast.Name | ast.Attribute | ast.JoinedStr):
         return None
-    return _picked(resolver, (resolver.path, 0), _written(resolver, text, scope), has_imports=True)
+    return _picked(resolver, resolver.path, _written(resolver, text, scope), has_imports=True)
 
 
 def picked_from(resolver: Resolver, choice: ast.Subscript, scope: int, depth: int) -> Names | None:
@@ -122,8 +119,8 @@ def gone_through(resolver: Resolver, binding: Binding, depth: int) -> Names:
     return _picked_from_any(resolver, modules, _EVERY, binding.scope) or UNKNOWN
 
 
-def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list[_Namespace]:
-    """The modules and functions whose names a table holds; empty for other tables."""
+def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list[str]:
+    """The modules whose names a table holds, by path; empty for other tables."""
     if isinstance(table, ast.Attribute) and table.attr == "__dict__":
         return _modules(resolver, table.value, scope, depth)
     if not isinstance(table, ast.Call):
@@ -131,28 +128,23 @@ def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list
     function = resolver.names(table.func, scope, depth).only
     if function in ("builtins.vars", "inspect.getmembers") and table.args:
         return _modules(resolver, table.args[0], scope, depth)
-    if function in ("builtins.vars", "builtins.locals"):
-        return [(resolver.path, scope)]
-    return [(resolver.path, 0)] if function == "builtins.globals" else []
+    return [resolver.path] if function == "builtins.globals" else []
 
 
-def _modules(resolver: Resolver, expression: ast.expr, scope: int, depth: int) -> list[_Namespace]:
-    if isinstance(expression, ast.Subscript) and ast.unparse(expression.slice) == "__name__":
-        is_own = resolver.names(expression.value, scope, depth).only == "sys.modules"
-        return [(resolver.path, 0)] if is_own else []
+def _modules(resolver: Resolver, expression: ast.expr, scope: int, depth: int) -> list[str]:
     names = resolver.names(expression, scope, depth).of_project
-    return [(name.removesuffix("::"), 0) for name in names if name.endswith("::")]
+    return [name.removesuffix("::") for name in names if name.endswith("::")]
 
 
-def _picked_from_any(resolver: Resolver, tables: list[_Namespace], key: ast.expr, scope: int) -> Names | None:
+def _picked_from_any(resolver: Resolver, tables: list[str], key: ast.expr, scope: int) -> Names | None:
     found = [_picked_by_key(resolver, table, key, scope) for table in tables]
     return union_of(found, complete=len(found) == 1) if found else None
 
 
-def _picked_by_key(resolver: Resolver, table: _Namespace, key: ast.expr, scope: int) -> Names:
+def _picked_by_key(resolver: Resolver, table: str, key: ast.expr, scope: int) -> Names:
     """What a table has under a key, which may be worked out: all that it may name."""
-    if isinstance(key, ast.Constant) and not table[1]:
-        return resolver.member(f"{table[0]}::", str(key.value))
+    if isinstance(key, ast.Constant):
+        return resolver.member(f"{table}::", str(key.value))
     return _picked(resolver, table, _written(resolver, key, scope))
 
 
@@ -160,24 +152,22 @@ def _written(resolver: Resolver, key: ast.expr, scope: int) -> str:
     return "" if key is _EVERY else pattern_of(resolver, key, scope)
 
 
-def _picked(resolver: Resolver, table: _Namespace, written: str, *, has_imports: bool = False) -> Names:
-    """The functions and classes of a module or a function that a key may name; what else is there is not known.
+def _picked(resolver: Resolver, path: str, written: str, *, has_imports: bool = False) -> Names:
+    """The functions and classes of a module that a key may name; what else is there is not known.
 
     With `has_imports` what it imports is among them, modules too.
     """
     options: dict[str, Names] = {}
-    (path, inside), pattern, is_said = table, re.compile(written or ".*"), says_any(written)
+    pattern, is_said = re.compile(written or ".*"), says_any(written)
     for home in _homes(resolver, path):
-        for name, bindings in home.symbols.scopes[inside].bindings.items():
+        for name, bindings in home.symbols.scopes[0].bindings.items():
             is_offered = has_imports or is_said or _is_offered(home, bindings)
             if not name.startswith("_") and pattern.fullmatch(name) and is_offered:
-                names = home.name(name, inside) if inside else resolver.modules.exported(home.path, name)
+                names = resolver.modules.exported(home.path, name)
                 is_meant = _is_defined(names) or (has_imports and (names.only or "").endswith("::"))
                 options |= {name: names} if is_meant else {}
                 if len(options) > _MOST:
                     return UNKNOWN  # a library of models: asking them all takes long
-        if inside:
-            break
     return union_of(list(options.values()), complete=False) if options else UNKNOWN
 
 

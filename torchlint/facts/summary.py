@@ -26,10 +26,7 @@ from torchlint.facts.randomness.saved import Drawn, Saved, Writer
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.registries import Registration, TableUse
 from torchlint.facts.training.steps import Training
-from torchlint.facts.training.training_mode import (
-    ModuleModes,
-    SharedDraw,
-)
+from torchlint.facts.training.training_mode import ModuleModes, SharedDraw
 from torchlint.facts.values import Constant
 
 

@@ -12,8 +12,8 @@ from torchlint.facts.origins import Argument, Origin, called_as, definitions_beh
 from torchlint.project.answers import name_of
 
 if TYPE_CHECKING:
-    from torchlint.facts.ends import End
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.flow.values import End
     from torchlint.project.index import Project
 
 _MOST = 20

@@ -16,8 +16,8 @@ from torchlint.facts.calls import called_at, callers
 from torchlint.facts.constants import display_of, entry_value, usual_values
 from torchlint.facts.control.conditions import conditions_on
 from torchlint.facts.definitions import definitions_of, only_end
-from torchlint.facts.ends import Parameter, Through
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Parameter, Through
 from torchlint.facts.full_names import UNKNOWN, Callee
 from torchlint.facts.options.configurations import ConfiguredValue
 from torchlint.facts.origins import Origin, beyond

@@ -12,7 +12,7 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.definitions import only_value
-from torchlint.facts.ends import Through
+from torchlint.facts.flow.values import Through
 from torchlint.facts.tree import targets_of
 from torchlint.facts.values import argument_of
 

@@ -15,7 +15,7 @@ from torchlint.facts.calls import arguments_for, functions_of
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_end, only_value
-from torchlint.facts.ends import Definition, Parameter
+from torchlint.facts.flow.values import Definition, Parameter
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call, is_own, last_word, targets_of

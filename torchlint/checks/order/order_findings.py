@@ -14,7 +14,7 @@ from torchlint.facts.entries import is_named_for_show, is_test
 from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.flow.tracker import Analysis, Flow
 from torchlint.facts.flow.values import Exit, Written
-from torchlint.facts.order.words import DATA, DATASET, DRAW, LISTS, SPLIT
+from torchlint.facts.order.loops import DATA, DATASET, DRAW, LISTS, SPLIT
 from torchlint.project.beside_training import only_predicts
 from torchlint.project.index import Project
 from torchlint.project.unused_definitions import UnusedDefinitions

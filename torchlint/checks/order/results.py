@@ -11,9 +11,8 @@ from torchlint.facts.flow.tracker import Sink
 from torchlint.facts.flow.values import Kept, Move, Value
 from torchlint.facts.order.analysis import OrderAnalysis
 from torchlint.facts.order.files import SPELLED
-from torchlint.facts.order.loops import filled, filled_by_number, names_bound, names_in
+from torchlint.facts.order.loops import PAIRS, ROWS, SPLIT, filled, filled_by_number, names_bound, names_in
 from torchlint.facts.order.places import is_only_reduced
-from torchlint.facts.order.words import PAIRS, ROWS, SPLIT
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -16,8 +16,8 @@ from torchlint.diagnostics import Fix, Severity
 from torchlint.facts.calls import called_functions
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.definitions import seen_values
-from torchlint.facts.ends import Through
 from torchlint.facts.entries import is_test
+from torchlint.facts.flow.values import Through
 from torchlint.facts.options.declared import Option, options_in
 from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.training.steps import is_optimizer_class

@@ -13,8 +13,8 @@ from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, heirs
 from torchlint.facts.constants import holds_call
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition, Parameter
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition, Parameter
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none, is_method_call, is_own, is_self, last_word, method_called
 

@@ -15,7 +15,6 @@ from torchlint.catalogue.load import load_containers
 from torchlint.facts.calls import Way, functions_of, targets, wrapped_by
 from torchlint.facts.classes import bases_of, family_of
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.recording import is_recorded
 from torchlint.facts.flow.references import is_only_called, is_only_made
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Analysis, Sink
@@ -25,7 +24,7 @@ from torchlint.facts.gradients import is_gradless
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
 from torchlint.facts.scopes import Scope, ScopeKind
-from torchlint.facts.tree import is_super
+from torchlint.facts.tree import is_super, method_called
 
 _OUT_OF_SIGHT = "out of sight"
 _EMPTY_BASES = ("builtins.object", "abc.ABC", "torch.nn.Module")
@@ -215,3 +214,50 @@ class Ungraded(Containment):
     def _is_off(self, node: ast.expr) -> bool:
         owner = self.facts.class_of(self.facts.index.scope_of(node))
         return is_gradless(self.facts, node) or (owner is not None and self._is_ungraded(symbol_of(self.facts, owner)))
+
+
+_RECORDERS = frozenset(
+    {
+        *("builtins.print", "pprint.pprint", "rich.print", "json.dump", "yaml.dump", "yaml.safe_dump"),
+        *("mlflow.log_params", "wandb.init", "omegaconf.OmegaConf.save"),
+    }
+)
+_DESCRIBING = frozenset(
+    {
+        *("builtins.vars", "builtins.str", "builtins.repr", "builtins.dict", "pprint.pformat"),
+        *("json.dumps", "yaml.dump", "yaml.safe_dump", "omegaconf.OmegaConf.to_yaml"),
+    }
+)
+_LOGGING = frozenset({"debug", "info", "warning", "warn", "error", "log", "add_text"})
+_TEXT = (ast.keyword, ast.FormattedValue, ast.JoinedStr, ast.BinOp, ast.Dict, ast.Tuple, ast.List)
+
+
+def is_recorded(facts: FileFacts, node: ast.expr) -> bool:
+    """Whether a value ends in a call that prints or logs it, as it is or described."""
+    tree = facts.index
+    below: ast.AST = node
+    while True:
+        above = tree.parents[below]
+        if isinstance(above, ast.Call):
+            name = facts.names(above.func, tree.scope_of(above)).only or ""
+            if above.func is not below and (name in _RECORDERS or _logs(above, name)):
+                return name != "wandb.init" or not _is_read_back(facts, above)
+            if above.func is not below and name not in _DESCRIBING and method_called(above) != "format":
+                return False
+        elif not isinstance(above, _TEXT) and not (isinstance(above, ast.Attribute) and above.attr.startswith("_")):
+            return False
+        below = above
+
+
+def _logs(call: ast.Call, name: str) -> bool:
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _LOGGING or "::" in name:
+        return False
+    return not (isinstance(call.func.value, ast.Name) and call.func.value.id in ("self", "cls"))
+
+
+def _is_read_back(facts: FileFacts, init: ast.Call) -> bool:
+    """Whether code may ask wandb for what it was given: a sweep answers with other values."""
+    tree = facts.index
+    asked = (node for word in ("config", "run") for node in tree.attributes(word))
+    is_asked = any(name.startswith("wandb.") for node in asked for name in facts.names(node, tree.scope_of(node)).names)
+    return is_asked or not isinstance(tree.parents[init], ast.Expr) or facts.source.mentions("from wandb import")

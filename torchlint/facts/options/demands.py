@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from torchlint.facts.constants import UNKNOWN
 from torchlint.facts.control.conditions import decisions
 from torchlint.facts.definitions import only_end
-from torchlint.facts.ends import Definition, Parameter, Through
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition, Parameter, Through
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import held_default
 from torchlint.facts.scopes import BindingKind

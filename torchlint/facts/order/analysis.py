@@ -31,8 +31,18 @@ from torchlint.facts.order.files import (
     written_to,
 )
 from torchlint.facts.order.loops import (
+    DATA,
+    DATASET,
+    DRAW,
+    ENUMERATE,
+    GROUPS,
+    IDS,
+    INDEX,
     KEYED,
+    LISTS,
     MAKERS,
+    PAIRS,
+    SPLIT,
     VIEWS,
     call_given,
     counters_in,
@@ -58,7 +68,6 @@ from torchlint.facts.order.places import (
     leaves_ties,
     splits,
 )
-from torchlint.facts.order.words import DATA, DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT
 from torchlint.facts.tree import last_word
 from torchlint.facts.words import says
 

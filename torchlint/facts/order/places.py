@@ -9,8 +9,8 @@ from torchlint.catalogue.load import load_orders
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition
 from torchlint.facts.order.files import is_listed
 from torchlint.facts.order.loops import filled, names_in
 from torchlint.facts.scopes import BindingKind

@@ -7,9 +7,8 @@ from collections import defaultdict
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition, End, Parameter, Through
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.values import EACH
+from torchlint.facts.flow.values import EACH, Definition, End, Parameter, Through
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.annotations import agreed, kind_of_annotation
 from torchlint.facts.tensors.kinds import kind_of

@@ -14,9 +14,8 @@ from torchlint.facts.calls import callers
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import definitions_of, is_none, only_value
-from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter, Through
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.values import Field
+from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Field, Parameter, Through
 from torchlint.facts.full_names import Names
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.demands import Demand, demands_on

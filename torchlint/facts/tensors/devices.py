@@ -10,8 +10,8 @@ from operator import or_
 
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import definitions_of, step_back
-from torchlint.facts.ends import Definition, End, Through
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition, End, Through
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.scopes import CallSite

@@ -6,8 +6,8 @@ import ast
 from functools import partial
 
 from torchlint.facts.definitions import definitions_of, every
-from torchlint.facts.ends import End, Parameter
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import End, Parameter
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind

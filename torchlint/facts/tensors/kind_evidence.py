@@ -12,9 +12,8 @@ from torchlint.facts.classes import attribute_values, class_bindings
 from torchlint.facts.control.blocks import block_of, lines_of
 from torchlint.facts.data_loading.loaders import LOADER
 from torchlint.facts.definitions import step_back
-from torchlint.facts.ends import Definition, End
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.values import EACH, Field, Item
+from torchlint.facts.flow.values import EACH, Definition, End, Field, Item
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.loops import gone_through, place_in
 from torchlint.facts.memoizing import memoized

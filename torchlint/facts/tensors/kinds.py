@@ -10,9 +10,8 @@ from torchlint.catalogue.values import Kind
 from torchlint.facts.classes import attribute_values, class_bindings, is_module_class
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import is_none, step_back
-from torchlint.facts.ends import Definition, End
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.values import Content, Item
+from torchlint.facts.flow.values import Content, Definition, End, Item
 from torchlint.facts.functions import own_scope
 from torchlint.facts.loops import loops_of
 from torchlint.facts.memoizing import memoized

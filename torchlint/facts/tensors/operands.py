@@ -7,9 +7,8 @@ import ast
 import msgspec
 
 from torchlint.facts.definitions import only_value
-from torchlint.facts.ends import Definition
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.values import Item
+from torchlint.facts.flow.values import Definition, Item
 from torchlint.facts.tensors.methods import operation_named
 from torchlint.facts.values import argument_of
 

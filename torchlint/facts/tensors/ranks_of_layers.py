@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from torchlint.catalogue.load import load_values
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition
 from torchlint.facts.moves import moved
 from torchlint.facts.origins import Origin
 from torchlint.facts.tensors.annotations import is_layer

@@ -11,8 +11,8 @@ import msgspec
 
 from torchlint.catalogue.programs import ModeSwitch
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition, Through
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition, Through
 from torchlint.facts.full_names import Names
 from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of

@@ -14,8 +14,7 @@ from torchlint.facts.control.blocks import Loop, loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.order.analysis import started
-from torchlint.facts.order.loops import filled, filled_by_number, index_name, names_in, statements_in
-from torchlint.facts.order.words import ENUMERATE
+from torchlint.facts.order.loops import ENUMERATE, filled, filled_by_number, index_name, names_in, statements_in
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, Scope
 
 if TYPE_CHECKING:
