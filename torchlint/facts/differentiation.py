@@ -20,6 +20,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Parameter
 from torchlint.facts.functions import decorators_of, is_method
 from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_gradless
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call, is_self, is_super, method_called, only_target
@@ -152,12 +153,9 @@ def works_on_data(facts: FileFacts, scope: int) -> bool:
     return any(says(name, "data_work") for name in names)
 
 
+@memoized
 def is_served(facts: FileFacts) -> bool:
     """Whether a file belongs to an engine that runs models and never trains them."""
-    return facts.cached(_is_served)
-
-
-def _is_served(facts: FileFacts) -> bool:
     return any(target.module.startswith(_SERVING) for target, _ in facts.symbols.imports)
 
 

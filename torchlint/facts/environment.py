@@ -82,21 +82,13 @@ def environment_outside_python(shown: str, text: str, variables: frozenset[str])
 
     Comments do not count. `value` is empty when it stands on the next line (`- name: NAME` in Kubernetes YAML).
     """
-    return [
-        EnvironmentWrite(
-            match["name"],
-            match["value"] or None,
-            Location(
-                path=shown,
-                cell=None,
-                line=(line := text.count("\n", 0, match.start("name")) + 1),
-                column=match.start("name") - (text.rfind("\n", 0, match.start("name")) + 1) + 1,
-                end_line=line,
-                end_column=match.end("name") - (text.rfind("\n", 0, match.start("name")) + 1) + 1,
-            ),
-        )
-        for match in _outside_python(variables).finditer(text)
-    ]
+    found = []
+    for match in _outside_python(variables).finditer(text):
+        name, before = match["name"], text[: match.start("name")]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        place = Location(shown, None, line, column, line, column + len(name))
+        found.append(EnvironmentWrite(name, match["value"] or None, place))
+    return found
 
 
 @functools.cache

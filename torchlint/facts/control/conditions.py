@@ -127,7 +127,7 @@ def conditions_on(facts: FileFacts, statement: ast.stmt) -> Mapping[str, bool]:
     """The tests that decide over a statement, `not x` written as `x`, and the answers by which it runs."""
     found: dict[str, bool] = {}
     for decision, answer in decisions(facts, statement):
-        test, is_negated = _without_negation(decision.test)
+        test, is_negated = without_negation(decision.test)
         found.setdefault(ast.unparse(test), answer != is_negated)
     return found
 
@@ -138,7 +138,8 @@ def unmet(facts: FileFacts, statement: ast.stmt, *others: ast.stmt) -> set[str]:
     return {test for test, answer in conditions_on(facts, statement).items() if (test, answer) not in met}
 
 
-def _without_negation(test: ast.expr) -> tuple[ast.expr, bool]:
+def without_negation(test: ast.expr) -> tuple[ast.expr, bool]:
+    """A test without `not`, also that of `is not` or `!=`, and whether it had one."""
     is_negated = False
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, is_negated = test.operand, not is_negated

@@ -1,4 +1,4 @@
-"""A value on its way: the moves it makes, what holds it now and how it lies in that; and what it is followed back to."""
+"""A value on its way: the moves it makes, what holds it and how it lies in that; and what it is followed back to."""
 
 from __future__ import annotations
 

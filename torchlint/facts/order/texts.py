@@ -21,16 +21,8 @@ _TEXTS = frozenset({"split", "rsplit", "splitlines", "partition", "rpartition", 
 """Methods that give text, or such objects."""
 _LISTINGS = frozenset(
     {
-        "csv.reader",
-        "csv.DictReader",
-        "os.listdir",
-        "glob.glob",
-        "glob.iglob",
-        "builtins.open",
-        "io.open",
-        "re.findall",
-        "re.split",
-        "string.ascii_letters",
+        *("csv.reader", "csv.DictReader", "os.listdir", "glob.glob", "glob.iglob", "builtins.open", "io.open"),
+        *("re.findall", "re.split", "string.ascii_letters"),
     }
 )
 _OF_STRINGS = frozenset(
