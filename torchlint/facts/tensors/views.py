@@ -138,7 +138,7 @@ def _unsqueezed(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope:
     return UnitDims(frozenset({place, *(p + 1 if p >= place else p for p in shifted)}), before.rank + 1)
 
 
-_MAKING = (".expand", "broadcast_to", ".unfold(")
+_MAKING = (".expand", "broadcast_to", "as_strided", ".unfold(")
 
 
 class SharedView(msgspec.Struct, frozen=True):
@@ -171,6 +171,8 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Shared
         return shared_view(facts, inner, scope, depth - 1)
     if name in ("expand", "expand_as", "broadcast_to"):
         return _expanded(facts, call, name, scope)
+    if name == "as_strided":
+        return _strided(facts, call, scope)
     return _unfolded(facts, call, scope) if name == "unfold" and isinstance(call.func, ast.Attribute) else None
 
 
@@ -252,3 +254,40 @@ def _unfolded(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None
 def makes_views(facts: FileFacts) -> bool:
     """Whether the file makes any such view: a cheap answer before any is looked for."""
     return facts.source.mentions(*_MAKING)
+
+
+def _strided(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None:
+    """`x.as_strided(size, stride)` whose strides lead to one place twice."""
+    size = beside_operand(facts, call, scope, "size")
+    stride = beside_operand(facts, call, scope, "stride", 1)
+    if not isinstance(size, ast.Tuple | ast.List) or not isinstance(stride, ast.Tuple | ast.List):
+        return None
+    pairs = list(zip(size.elts, stride.elts, strict=False))
+    if len(size.elts) != len(stride.elts) or any(isinstance(e, ast.Starred) for pair in pairs for e in pair):
+        return None
+    pairs = [pair for pair in pairs if _may_grow(facts, pair[0], scope)]
+    if any(facts.value(step, scope).constants == (0,) for _, step in pairs):
+        return SharedView(call, is_expanded=True, shared=None)
+    is_shared = _has_equal_strides(facts, pairs, scope) or _meets(facts, pairs, scope)
+    return SharedView(call, is_expanded=False, shared=None) if is_shared else None
+
+
+def _has_equal_strides(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.expr]], scope: int) -> bool:
+    """Two dimensions that step alike: `(s, s)`, or `(1, 1)`."""
+    seen = set()
+    for _, step in pairs:
+        seen.add(facts.value(step, scope).text or ast.dump(step))
+    return len(seen) < len(pairs)
+
+
+def _meets(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.expr]], scope: int) -> bool:
+    """Whether a known stride falls into what shorter ones reach: `(7, 4)` by `(2, 1)`."""
+    known = [(sizes_of(facts, step, scope), sizes_of(facts, size, scope)) for size, step in pairs]
+    if not all(len(step) == 1 and len(size) == 1 for step, size in known):
+        return False
+    reach = 0
+    for (step,), (size,) in sorted(known):
+        if step <= reach:
+            return True
+        reach += step * (size - 1)
+    return False
