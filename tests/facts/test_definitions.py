@@ -8,9 +8,8 @@ import pytest
 
 from tests.facts.reading import facts_of_program
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import End, Parameter, Through
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.values import EACH
+from torchlint.facts.flow.values import EACH, End, Parameter, Through
 from torchlint.facts.tensors.devices import Device, devices_of
 
 WAYS = {

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import ast
-import bisect
 import functools
 import re
 import sys
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
 
 import msgspec
 
+from torchlint.catalogue.devices import DeviceFile
+from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tree import children, last_word
 from torchlint.source.text import small_letters
-
-if TYPE_CHECKING:
-    from torchlint.catalogue.devices import DeviceFile
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
 
 CUDA = "cuda"
 GPUS = frozenset({CUDA, "rocm"})
@@ -68,18 +64,6 @@ class DeviceWords(msgspec.Struct, frozen=True):
             libraries=frozenset(registry.plain_libraries) | sys.stdlib_module_names,
         )
 
-    def lines_naming(self, devices: set[str], text: str) -> list[int]:
-        """The lines that may name one of these devices, in order: no other part of a tree need be looked at."""
-        lowered = small_letters(text)
-        named = (part for part, name in (*self.inside, *self.whole.items()) if name in devices)
-        parts = [part for part in named if part in lowered]
-        places = sorted({match.start() for part in parts for match in re.finditer(re.escape(part), lowered)})
-        lines, line, passed = [], 1, 0
-        for place in places:
-            line, passed = line + lowered.count("\n", passed, place), place
-            lines.append(line)
-        return lines
-
     def named_in(self, text: str) -> set[str]:
         """The devices that a name, or a whole source, speaks of."""
         lowered = small_letters(text)
@@ -101,16 +85,13 @@ def _alone(word: str) -> re.Pattern[str]:
 
 def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     """The devices that the code of a file names, as the registry calls them; with CUDA nothing else matters."""
-    # What the text names may stand in a comment. Once the tree has confirmed all of it, nothing more can be found.
+    # What the text names may stand in a comment: only the tree tells.
     hoped = words.named_in(facts.source.text)
     found = {OPEN} if _is_open(facts, words) else set[str]()
-    lines = words.lines_naming(hoped - found, facts.source.text)
-    sites = facts.calls.find(words=words.neutral_words) if lines else []
-    neutral = {site.node.func for site in sites if facts.names(site.node.func, site.scope).only in words.neutral}
-    for statement in (one for one in facts.tree.body if _stands_on(one, lines)):
-        if hoped <= found:
-            break
-        found |= words.named_in("\n".join(_texts(statement, lines, neutral, words)))
+    if not hoped <= found:
+        sites = facts.calls.find(words=words.neutral_words)
+        neutral = {site.node.func for site in sites if facts.names(site.node.func, site.scope).only in words.neutral}
+        found |= words.named_in("\n".join(_texts(facts.tree, neutral, words)))
     return frozenset(found)
 
 
@@ -142,14 +123,12 @@ def _keeps_device(facts: FileFacts, given: ast.expr, scope: int) -> bool:
     return is_dtype(facts, given, scope)
 
 
-def _texts(
-    statement: ast.stmt, lines: Sequence[int], neutral: Collection[ast.expr], words: DeviceWords
-) -> Iterator[str]:
-    """The names and strings on these lines of a statement, docstrings and what moves nothing left out."""
-    waiting: list[ast.AST] = [statement]
+def _texts(tree: ast.Module, neutral: Collection[ast.expr], words: DeviceWords) -> Iterator[str]:
+    """The names and strings of a file, docstrings and what moves nothing left out."""
+    waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        if _says_nothing(node) or node in neutral or not _stands_on(node, lines):
+        if _says_nothing(node) or node in neutral:
             continue
         if isinstance(node, ast.ImportFrom):
             yield from {f"{node.module}.{alias.name}" for alias in node.names} - words.neutral
@@ -158,15 +137,6 @@ def _texts(
         if isinstance(text, str):
             yield text
         waiting += children(node)
-
-
-def _stands_on(node: ast.AST, lines: Sequence[int]) -> bool:
-    """Whether a statement takes up one of these lines; parts of one are not asked."""
-    if not isinstance(node, ast.stmt):
-        return True
-    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
-    at = bisect.bisect_left(lines, first)
-    return at < len(lines) and lines[at] <= (node.end_lineno or node.lineno)
 
 
 def _says_nothing(node: ast.AST) -> bool:

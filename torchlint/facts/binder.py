@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 
-from torchlint.facts.node_fields import NODE_FIELDS
 from torchlint.facts.scopes import (
     Assignment,
     AssignSite,
@@ -20,6 +19,7 @@ from torchlint.facts.scopes import (
     ScopeKind,
 )
 from torchlint.facts.symbol_table import SymbolTable
+from torchlint.facts.tree import NODE_FIELDS
 
 _LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue, ast.Load, ast.Store, ast.Del})
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

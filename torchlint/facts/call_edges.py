@@ -6,34 +6,29 @@ import ast
 import sys
 from collections.abc import Iterator
 from types import EllipsisType
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
+from torchlint.catalogue.programs import Loading, Starter
+from torchlint.facts.callees import Holder, holder_of
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import REFERRING
 from torchlint.facts.differentiation import Passing, passed_on
 from torchlint.facts.entries import is_test
+from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import Names
 from torchlint.facts.functions import decorators_of
-from torchlint.facts.held_calls import Holder, holder_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.objects import objects_of
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.project_callees import called_by, project_names
 from torchlint.facts.registries import registrations
-from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
-from torchlint.facts.starters import Arguments, handed_arguments, handed_function
+from torchlint.facts.scopes import Binding, BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_own
-from torchlint.facts.values import Constant, argument_of
-
-if TYPE_CHECKING:
-    from torchlint.catalogue.programs import Loading, Starter
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
-    from torchlint.facts.scopes import CallSite, Scope
-    from torchlint.facts.watch import Watch
+from torchlint.facts.values import Arguments, Constant, argument_of, handed_arguments, handed_function
+from torchlint.facts.watch import Watch
 
 Argument = Constant | EllipsisType
 """A literal argument; `...` stands for one that is not a literal."""

@@ -1,16 +1,18 @@
-"""What a call stands for by name, also where a class keeps it, or calls in the file hand it over."""
+"""What a call stands for by name, also where a class keeps it, or calls hand it over: in this file, or in others."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.facts.calls import Target, targets
+import msgspec
+
+from torchlint.facts.calls import called_at, callers
 from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.full_names import union_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import is_method_of_tensors
-from torchlint.facts.tree import is_super, last_word
+from torchlint.facts.tree import is_own, is_super
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -58,25 +60,32 @@ def names_handed_in(facts: FileFacts, value: ast.expr, scope: int) -> Names:
 @memoized
 def _names_given(facts: FileFacts, function: int, parameter: str) -> Names:
     """What calls in the file give for a parameter."""
-    given = (target.argument(parameter) for target in callers_by_name(facts, function))
+    given = (target.argument(parameter) for _, target in callers(facts, function))
     return union_of([facts.names(*one) for one in given if one is not None], complete=False)
 
 
-@memoized
-def callers_by_name(facts: FileFacts, function: int) -> list[Target]:
-    """What calls give a function that name it, or hand it on: `callers` finds more, and looks at all calls for it."""
-    scope = facts.symbols.scopes[function]
-    owner = scope if scope.name != "__init__" or scope.parent is None else facts.symbols.scopes[scope.parent]
-    sites = facts.cached(_sites_by_word).get(owner.name, ())
-    found = (target for site in sites for target in targets(facts, site.node, site.scope))
-    return [target for target in found if target.function.index == function]
+class Holder(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The parameter that holds an object which other files make."""
+
+    function: str
+    """The qualified name of the function that has it."""
+    parameter: str
+    place: int | None
+    """Among the arguments of a call."""
 
 
-def _sites_by_word(facts: FileFacts) -> dict[str, list[CallSite]]:
-    found: dict[str, list[CallSite]] = {scope.name: [] for scope in facts.symbols.scopes}
-    for site in facts.symbols.calls:
-        call = site.node
-        for word in {last_word(one) for one in (call.func, *call.args, *(named.value for named in call.keywords))}:
-            if word in found:
-                found[word].append(site)
-    return found
+def holder_of(facts: FileFacts, site: CallSite) -> Holder | None:
+    """The parameter whose method a call runs, where no call in the file says what that is."""
+    function, scope = site.node.func, site.scope
+    if not isinstance(function, ast.Attribute) or is_method_of_tensors(function.attr):
+        return None
+    is_kept = isinstance(function.value, ast.Name) or is_own(function.value)
+    if not is_kept or names_called(facts, function, scope).callees:
+        return None
+    values = attribute_values(facts, function.value, scope) or [(function.value, scope)]
+    parameter = facts.parameter_named(*values[0]) if len(values) == 1 else None
+    index = None if parameter is None else facts.function_of(values[0][1])
+    if parameter in (None, "self", "cls") or index is None or callers(facts, index):
+        return None
+    held_by = facts.symbols.scopes[index]
+    return Holder(held_by.qualname, parameter, called_at(facts, held_by, parameter))

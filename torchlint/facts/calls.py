@@ -30,8 +30,8 @@ from torchlint.facts.functions import (
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
-from torchlint.facts.starters import Arguments, arguments_of, handed_arguments, handed_function, starter_of
 from torchlint.facts.tree import is_self, is_super
+from torchlint.facts.values import Arguments, arguments_of, handed_arguments, handed_function, starter_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

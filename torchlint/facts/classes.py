@@ -32,12 +32,9 @@ def bases_of(facts: FileFacts, owner: Scope) -> list[Names]:
     return [facts.names(base, owner.parent or 0) for base in owner.node.bases]  # type: ignore[attr-defined]
 
 
+@memoized
 def base_classes(facts: FileFacts) -> list[tuple[str, str]]:
     """Pairs of a class of this file and a base class, by its full name."""
-    return facts.cached(_base_classes)
-
-
-def _base_classes(facts: FileFacts) -> list[tuple[str, str]]:
     owners = [scope for scope in facts.symbols.scopes if scope.kind is ScopeKind.CLASS]
     return [
         (owner.qualname, name) for owner in owners for base in bases_of(facts, owner) for name in sorted(base.names)

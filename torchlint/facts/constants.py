@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import definitions_of, only_value
-from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter, Through
-from torchlint.facts.flow.values import Content, Field, Item
+from torchlint.facts.flow.values import EVERYWHERE, Content, Definition, End, Field, Item, Parameter, Through
 from torchlint.facts.options.declared import command_defaults, held_default, untouched_defaults
 from torchlint.facts.values import Constant, Values
 

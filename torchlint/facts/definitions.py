@@ -24,9 +24,8 @@ from torchlint.facts.classes import (
     values_of,
 )
 from torchlint.facts.contents import Part, picked, put_into, stored_by_others, taken_from
-from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter, Through
 from torchlint.facts.flow.stores import symbol_of
-from torchlint.facts.flow.values import CALLED, EACH, Field, Item, Path
+from torchlint.facts.flow.values import CALLED, EACH, EVERYWHERE, Definition, End, Field, Item, Parameter, Path, Through
 from torchlint.facts.functions import is_plain, own_scope, returned_values
 from torchlint.facts.loops import entries_gone_through, gone_through, loops_of, place_in
 from torchlint.facts.memoizing import memoized

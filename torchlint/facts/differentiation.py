@@ -11,22 +11,20 @@ import ast
 import enum
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.facts.callees import names_called
 from torchlint.facts.definitions import definitions_of, seen_values
-from torchlint.facts.ends import Parameter
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Parameter
 from torchlint.facts.functions import decorators_of, is_method
 from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_gradless
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call, is_self, is_super, method_called, only_target
 from torchlint.facts.words import says
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _SERVING = (
     *("vllm.model_executor", "vllm.multimodal", "sglang.srt", "sglang.multimodal_gen.runtime"),
@@ -155,12 +153,9 @@ def works_on_data(facts: FileFacts, scope: int) -> bool:
     return any(says(name, "data_work") for name in names)
 
 
+@memoized
 def is_served(facts: FileFacts) -> bool:
     """Whether a file belongs to an engine that runs models and never trains them."""
-    return facts.cached(_is_served)
-
-
-def _is_served(facts: FileFacts) -> bool:
     return any(target.module.startswith(_SERVING) for target, _ in facts.symbols.imports)
 
 

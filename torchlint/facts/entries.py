@@ -7,23 +7,18 @@ import enum
 import functools
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.diagnostics import Location
-from torchlint.facts.file import MAIN
+from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import decorator_names
-from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.tree import is_main_guard, is_method_call
+from torchlint.facts.watch import Watch
 from torchlint.facts.words import says
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
-    from torchlint.facts.watch import Watch
 
 
 class EntryKind(enum.Enum):

@@ -1,4 +1,4 @@
-"""Environment variables: who sets which, in Python, notebooks, shell, Docker and YAML files."""
+"""Environment variables: who sets which, in whatever kind of file, and which calls start processes that read them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import ast
 import functools
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from torchlint.catalogue.programs import ProcessStarters
 from torchlint.diagnostics import Location
+from torchlint.facts.file import FileFacts
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import method_called
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
 
 _SETTERS = frozenset({"os.environ.setdefault", "os.putenv", "os.environ.__setitem__"})
 
@@ -84,21 +82,13 @@ def environment_outside_python(shown: str, text: str, variables: frozenset[str])
 
     Comments do not count. `value` is empty when it stands on the next line (`- name: NAME` in Kubernetes YAML).
     """
-    return [
-        EnvironmentWrite(
-            match["name"],
-            match["value"] or None,
-            Location(
-                path=shown,
-                cell=None,
-                line=(line := text.count("\n", 0, match.start("name")) + 1),
-                column=match.start("name") - (text.rfind("\n", 0, match.start("name")) + 1) + 1,
-                end_line=line,
-                end_column=match.end("name") - (text.rfind("\n", 0, match.start("name")) + 1) + 1,
-            ),
-        )
-        for match in _outside_python(variables).finditer(text)
-    ]
+    found = []
+    for match in _outside_python(variables).finditer(text):
+        name, before = match["name"], text[: match.start("name")]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        place = Location(shown, None, line, column, line, column + len(name))
+        found.append(EnvironmentWrite(name, match["value"] or None, place))
+    return found
 
 
 @functools.cache
@@ -107,3 +97,31 @@ def _outside_python(variables: frozenset[str]) -> re.Pattern[str]:
     return re.compile(
         rf"^(?P<indent>[^#\n]*?)\b(?P<name>{names})[\"']?\s*(?:[=:]|\s)\s*[\"']?(?P<value>[^\s\"'#]*)", re.MULTILINE
     )
+
+
+class ProcessStart(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A call that starts a process, by the code that runs it."""
+
+    symbol: str
+    line: int
+    """In the joined source."""
+
+
+def process_starts(facts: FileFacts, starters: ProcessStarters) -> Iterator[ProcessStart]:
+    """What starts processes; no command that is evidently no Python, such as `git`."""
+    for site in facts.calls.find(names=starters.calls_and_commands):
+        is_command = facts.names(site.node.func, site.scope).names <= frozenset(starters.commands)
+        if not is_command or _program(site.node) not in starters.other_programs:
+            yield ProcessStart(facts.symbol_of(site), site.node.lineno)
+
+
+def _program(call: ast.Call) -> str | None:
+    """The first word of a command: of `["git", "rev-parse"]`, `"git status"` or `f"git clone {url}"`."""
+    command: ast.expr | None = call.args[0] if call.args else None
+    if isinstance(command, ast.List | ast.Tuple) and command.elts:
+        command = command.elts[0]
+    if isinstance(command, ast.JoinedStr) and command.values:
+        command = command.values[0]
+    text = command.value if isinstance(command, ast.Constant) else None
+    words = re.split(r"\s", text.strip()) if isinstance(text, str) else []
+    return words[0] if words else None

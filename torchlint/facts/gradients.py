@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.facts.calls import called_functions, callers
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
+from torchlint.facts.file import FileFacts
 from torchlint.facts.functions import returned_values
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
@@ -18,9 +18,6 @@ from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.training.steps import goes_backward
 from torchlint.facts.tree import is_method_call, is_own, last_word
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 _SWITCH = "torch.set_grad_enabled"

@@ -20,9 +20,7 @@ Answer = TypeVar("Answer")
 _UNASKED = object()
 
 
-def memoized(
-    question: Callable[Concatenate[FileFacts, P], Answer],
-) -> Callable[Concatenate[FileFacts, P], Answer]:
+def memoized(question: Callable[Concatenate[FileFacts, P], Answer]) -> Callable[Concatenate[FileFacts, P], Answer]:
     """Keep what a question answers for a file as long as its tree. It may depend on nothing but its arguments."""
 
     @functools.wraps(question)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from torchlint.catalogue.programs import NameFile, Starter
+from torchlint.catalogue.programs import NameFile, Starter
 
 
 class NameTable:

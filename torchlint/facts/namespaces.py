@@ -1,4 +1,4 @@
-"""What is picked from a module by a name that is worked out: `models.__dict__[name]`, `getattr(models, name)`."""
+"""What is named by a text that is worked out: `import_module("models." + name)`, `getattr(models, name)`."""
 
 from __future__ import annotations
 
@@ -7,20 +7,75 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.dynamic_imports import IMPORTING, imported_by_text, pattern_of, says_any
 from torchlint.facts.flow.values import Item
-from torchlint.facts.full_names import UNKNOWN, Names, union_of
+from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
 from torchlint.facts.loops import entries_gone_through
 from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tree import is_method_call
 
 if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
     from torchlint.facts.scopes import Binding
 
-_Namespace = tuple[str, int]
-"""The path of a module, and the scope whose names are looked up: 0 for those of the module itself."""
+IMPORTING = frozenset({"importlib.import_module", "builtins.__import__"})
+_ANY = r"[\w.]*"
+_DEPTH = 4
+_MOST_MODULES = 60
+"""Of more, none is meant."""
+_FIELD = re.compile(r"%\w|\{[^{}]*\}")
 
-_ANY = ast.Name("any", ast.Load())
+
+def imported_by_text(resolver: Resolver, call: ast.Call, scope: int) -> Names:
+    """The modules of the project that the text may name; which of them it is, is not known."""
+    written = pattern_of(resolver, call.args[0], scope)
+    if not says_any(written):
+        return UNKNOWN  # any module at all
+    found = resolver.modules.matching(written, resolver.path)
+    return (
+        Names(tuple(Callee(f"{path}::") for path in found), complete=False) if len(found) <= _MOST_MODULES else UNKNOWN
+    )
+
+
+def says_any(written: str) -> bool:
+    """Whether such an expression has a word of its own: what matches it is meant, not only there by chance."""
+    return re.search(r"\w", written.replace(_ANY, "")) is not None
+
+
+def pattern_of(resolver: Resolver, text: ast.expr, scope: int, depth: int = _DEPTH) -> str:
+    """A regular expression for what a text may be."""
+    if isinstance(text, ast.Constant):
+        return re.escape(str(text.value))
+    if isinstance(text, ast.JoinedStr):
+        return "".join(pattern_of(resolver, part, scope, depth) for part in text.values)
+    if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Add):
+        return "".join(pattern_of(resolver, side, scope, depth) for side in (text.left, text.right))
+    template = text.left if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Mod) else None
+    if isinstance(text, ast.Call) and isinstance(text.func, ast.Attribute) and text.func.attr == "format":
+        template = text.func.value
+    if isinstance(template, ast.Constant):
+        return _ANY.join(map(re.escape, _FIELD.split(str(template.value))))
+    if isinstance(text, ast.Name) and depth:
+        owner = resolver.owner(text.id, scope)
+        bound = owner.bindings[text.id] if owner is not None else []
+        if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN and bound[0].value is not None:
+            return pattern_of(resolver, bound[0].value, bound[0].scope, depth - 1)
+    return _default_of(resolver, text.attr) or _ANY if isinstance(text, ast.Attribute) else _ANY
+
+
+def _default_of(resolver: Resolver, option: str) -> str:
+    """A regular expression for what an option is where it is not given: `add_argument("--model", default="small")`."""
+    for site in resolver.symbols.calls:
+        flag = site.node.args[0] if is_method_call(site.node, "add_argument") and site.node.args else None
+        if isinstance(flag, ast.Constant) and str(flag.value).lstrip("-").replace("-", "_") == option:
+            given = (one.value for one in site.node.keywords if one.arg == "default")
+            return next(
+                (re.escape(one.value) for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)),
+                "",
+            )
+    return ""
+
+
+_EVERY = ast.Name("any", ast.Load())
 """A key that may name everything."""
 _TAKING = frozenset({"get", "pop", "__getitem__"})
 _MOST = 100
@@ -47,7 +102,7 @@ def _evaluated(resolver: Resolver, text: ast.expr, scope: int) -> Names | None:
     """What `eval(name)` gives: what the module has of that name, be it a module. Other texts may say anything."""
     if not isinstance(text, ast.Name | ast.Attribute | ast.JoinedStr):
         return None
-    return _picked(resolver, (resolver.path, 0), _written(resolver, text, scope), has_imports=True)
+    return _picked(resolver, resolver.path, _written(resolver, text, scope), has_imports=True)
 
 
 def picked_from(resolver: Resolver, choice: ast.Subscript, scope: int, depth: int) -> Names | None:
@@ -61,11 +116,11 @@ def gone_through(resolver: Resolver, binding: Binding, depth: int) -> Names:
     found = None if not isinstance(table, ast.Call) else entries_gone_through(table, (Item(1),))
     table = table if found is None else found[0]
     modules = [] if table is None else _tables(resolver, table, binding.scope, depth - 1)
-    return _picked_from_any(resolver, modules, _ANY, binding.scope) or UNKNOWN
+    return _picked_from_any(resolver, modules, _EVERY, binding.scope) or UNKNOWN
 
 
-def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list[_Namespace]:
-    """The modules and functions whose names a table holds; empty for other tables."""
+def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list[str]:
+    """The modules whose names a table holds, by path; empty for other tables."""
     if isinstance(table, ast.Attribute) and table.attr == "__dict__":
         return _modules(resolver, table.value, scope, depth)
     if not isinstance(table, ast.Call):
@@ -73,53 +128,46 @@ def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list
     function = resolver.names(table.func, scope, depth).only
     if function in ("builtins.vars", "inspect.getmembers") and table.args:
         return _modules(resolver, table.args[0], scope, depth)
-    if function in ("builtins.vars", "builtins.locals"):
-        return [(resolver.path, scope)]
-    return [(resolver.path, 0)] if function == "builtins.globals" else []
+    return [resolver.path] if function == "builtins.globals" else []
 
 
-def _modules(resolver: Resolver, expression: ast.expr, scope: int, depth: int) -> list[_Namespace]:
-    if isinstance(expression, ast.Subscript) and ast.unparse(expression.slice) == "__name__":
-        is_own = resolver.names(expression.value, scope, depth).only == "sys.modules"
-        return [(resolver.path, 0)] if is_own else []
+def _modules(resolver: Resolver, expression: ast.expr, scope: int, depth: int) -> list[str]:
     names = resolver.names(expression, scope, depth).of_project
-    return [(name.removesuffix("::"), 0) for name in names if name.endswith("::")]
+    return [name.removesuffix("::") for name in names if name.endswith("::")]
 
 
-def _picked_from_any(resolver: Resolver, tables: list[_Namespace], key: ast.expr, scope: int) -> Names | None:
+def _picked_from_any(resolver: Resolver, tables: list[str], key: ast.expr, scope: int) -> Names | None:
     found = [_picked_by_key(resolver, table, key, scope) for table in tables]
     return union_of(found, complete=len(found) == 1) if found else None
 
 
-def _picked_by_key(resolver: Resolver, table: _Namespace, key: ast.expr, scope: int) -> Names:
+def _picked_by_key(resolver: Resolver, table: str, key: ast.expr, scope: int) -> Names:
     """What a table has under a key, which may be worked out: all that it may name."""
-    if isinstance(key, ast.Constant) and not table[1]:
-        return resolver.member(f"{table[0]}::", str(key.value))
+    if isinstance(key, ast.Constant):
+        return resolver.member(f"{table}::", str(key.value))
     return _picked(resolver, table, _written(resolver, key, scope))
 
 
 def _written(resolver: Resolver, key: ast.expr, scope: int) -> str:
-    return "" if key is _ANY else pattern_of(resolver, key, scope)
+    return "" if key is _EVERY else pattern_of(resolver, key, scope)
 
 
-def _picked(resolver: Resolver, table: _Namespace, written: str, *, has_imports: bool = False) -> Names:
-    """The functions and classes of a module or a function that a key may name; what else is there is not known.
+def _picked(resolver: Resolver, path: str, written: str, *, has_imports: bool = False) -> Names:
+    """The functions and classes of a module that a key may name; what else is there is not known.
 
     With `has_imports` what it imports is among them, modules too.
     """
     options: dict[str, Names] = {}
-    (path, inside), pattern, is_said = table, re.compile(written or ".*"), says_any(written)
+    pattern, is_said = re.compile(written or ".*"), says_any(written)
     for home in _homes(resolver, path):
-        for name, bindings in home.symbols.scopes[inside].bindings.items():
+        for name, bindings in home.symbols.scopes[0].bindings.items():
             is_offered = has_imports or is_said or _is_offered(home, bindings)
             if not name.startswith("_") and pattern.fullmatch(name) and is_offered:
-                names = home.name(name, inside) if inside else resolver.modules.exported(home.path, name)
+                names = resolver.modules.exported(home.path, name)
                 is_meant = _is_defined(names) or (has_imports and (names.only or "").endswith("::"))
                 options |= {name: names} if is_meant else {}
                 if len(options) > _MOST:
                     return UNKNOWN  # a library of models: asking them all takes long
-        if inside:
-            break
     return union_of(list(options.values()), complete=False) if options else UNKNOWN
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,15 +15,12 @@ from torchlint.facts.callees import names_handed_in
 from torchlint.facts.classes import attribute_values, unpacked_values, values_of
 from torchlint.facts.data_loading.loaders import LOADERS
 from torchlint.facts.definitions import seen_values
+from torchlint.facts.file import FileFacts
 from torchlint.facts.functions import choices, decorators_of, is_method, returned_values, yielded_values
 from torchlint.facts.memoizing import memoized
-from torchlint.facts.scopes import BindingKind, ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import is_own, is_self
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import Binding, Scope
 
 OWN = "self()"
 """The object that a method is called on, or one of the class that a class method is called on."""

@@ -5,24 +5,20 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.facts.callees import names_called
 from torchlint.facts.calls import called_at, callers, function_named
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.arguments import symbols_called
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.stores import symbol_of
-from torchlint.facts.flow.values import CALLED, Field, Path
+from torchlint.facts.flow.values import CALLED, EVERYWHERE, Definition, End, Field, Parameter, Path
 from torchlint.facts.functions import is_plain, own_scope, returned_values
 from torchlint.facts.scopes import BindingKind, ScopeKind
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _BELOW_ALL = 1_000_000_000
 """A line."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.diagnostics import Location
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
+from torchlint.facts.file import FileFacts
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):

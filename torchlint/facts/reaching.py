@@ -17,16 +17,9 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 Place: TypeAlias = ast.expr | ast.stmt
-_MAYBE = (
-    ast.BoolOp,
-    ast.IfExp,
-    ast.comprehension,
-    ast.ListComp,
-    ast.SetComp,
-    ast.DictComp,
-    ast.GeneratorExp,
-    ast.Lambda,
-)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_MAYBE = (ast.BoolOp, ast.IfExp, ast.comprehension, *_COMPREHENSIONS, ast.Lambda)
+"""What may not run all that it holds."""
 
 
 @memoized

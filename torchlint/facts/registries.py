@@ -5,17 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
+from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import BindingKind, ScopeKind
 from torchlint.facts.tree import is_self, last_word
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-
 
 _REGISTRY = re.compile(r"registr|factory", re.IGNORECASE)
 """What objects that keep classes are called, or their class."""

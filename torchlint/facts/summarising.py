@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import argument_naming_model
+from torchlint.catalogue.programs import SaverEntry
 from torchlint.facts.accelerators import devices_named
 from torchlint.facts.call_edges import Edge, call_edges, group_edges, property_edges
 from torchlint.facts.classes import base_classes
@@ -14,24 +14,24 @@ from torchlint.facts.constants import value_of
 from torchlint.facts.data_loading.kept_generators import GIVEN_AS
 from torchlint.facts.data_loading.loaders import functions_for_workers, loaders_made, worker_loaders
 from torchlint.facts.differentiation import forward_symbols, loss_symbols
-from torchlint.facts.dynamic_imports import IMPORTING
 from torchlint.facts.entries import entries_of, is_test
-from torchlint.facts.environment import environment_writes
+from torchlint.facts.environment import environment_writes, process_starts
+from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import Names
 from torchlint.facts.functions import positional_parameters
-from torchlint.facts.modes import mode_calls
+from torchlint.facts.modes import mode_calls, switch_writes
+from torchlint.facts.namespaces import IMPORTING
 from torchlint.facts.objects import results_of
 from torchlint.facts.options.configurations import configurations
 from torchlint.facts.options.declared import options_in
 from torchlint.facts.places import Place, place_of
-from torchlint.facts.processes import process_starts
 from torchlint.facts.randomness.draws import Draw, draw, may_draw
 from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.randomness.saved import drawn_results, handed_to_writers, saved_results, writers_of
 from torchlint.facts.randomness.seeding import restores_generators, seed_calls
 from torchlint.facts.registries import registrations, registry_uses, table_uses
-from torchlint.facts.scopes import ImportTarget, ScopeKind
+from torchlint.facts.scopes import CallSite, ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
-from torchlint.facts.switch_writes import switch_writes
 from torchlint.facts.training.steps import Training, trainings, trainings_by_hand
 from torchlint.facts.training.training_mode import (
     SharedDraw,
@@ -42,14 +42,8 @@ from torchlint.facts.training.training_mode import (
 )
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
+from torchlint.facts.watch import Watch
 from torchlint.facts.words import says
-
-if TYPE_CHECKING:
-    from torchlint.catalogue.programs import SaverEntry
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
-    from torchlint.facts.scopes import CallSite
-    from torchlint.facts.watch import Watch
 
 
 def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall], *, is_notebook: bool) -> FileSummary:
@@ -77,10 +71,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         seeds=tuple(seed_calls(facts, watch.seeders)),
         restores_generators=restores_generators(facts, watch.restorers),
         draws=tuple(calls.draws.values()),
-        saved=(
-            *saved_results(facts, calls.savers, calls.drawn),
-            *handed_to_writers(facts, calls.writing, calls.drawn),
-        ),
+        saved=(*saved_results(facts, calls.savers, calls.drawn), *handed_to_writers(facts, calls.writing, calls.drawn)),
         writers=frozenset(writers_of(facts, calls.savers)),
         drawn=tuple(drawn_results(facts, calls.drawn, calls.edges)),
         trainings=(*_trainings(facts, watch).values(), *trainings_by_hand(facts)),

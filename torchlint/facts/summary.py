@@ -13,25 +13,20 @@ from torchlint.facts.call_edges import Edge
 from torchlint.facts.data_loading.loaders import Loader, Workers
 from torchlint.facts.differentiation import Passage
 from torchlint.facts.entries import Entry
-from torchlint.facts.environment import EnvironmentWrite
-from torchlint.facts.modes import ModeCall
+from torchlint.facts.environment import EnvironmentWrite, ProcessStart
+from torchlint.facts.modes import ModeCall, SwitchWrite
 from torchlint.facts.objects import Result
 from torchlint.facts.options.configurations import Configuration
 from torchlint.facts.options.declared import Option
 from torchlint.facts.options.demands import Demand
 from torchlint.facts.places import Place
-from torchlint.facts.processes import ProcessStart
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.environments import EnvironmentCall
 from torchlint.facts.randomness.saved import Drawn, Saved, Writer
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.registries import Registration, TableUse
-from torchlint.facts.switch_writes import SwitchWrite
 from torchlint.facts.training.steps import Training
-from torchlint.facts.training.training_mode import (
-    ModuleModes,
-    SharedDraw,
-)
+from torchlint.facts.training.training_mode import ModuleModes, SharedDraw
 from torchlint.facts.values import Constant
 
 

@@ -6,13 +6,7 @@ import ast
 
 import msgspec
 
-from torchlint.facts.scopes import (
-    Assignment,
-    AssignSite,
-    CallSite,
-    ImportTarget,
-    Scope,
-)
+from torchlint.facts.scopes import Assignment, AssignSite, CallSite, ImportTarget, Scope
 
 
 class SymbolTable(msgspec.Struct):

@@ -7,12 +7,21 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeGuard
 
-from torchlint.facts.node_fields import NODE_FIELDS
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.scopes import Scope
+
+_PLAIN = frozenset({"arg", "asname", "attr", "conversion", "ctx", "id", "kind", "level", "module", "op"})
+"""Fields of texts and numbers, and of contexts and operators, of which all trees share one each."""
+
+NODE_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {
+    kind: tuple(name for name in kind._fields if name not in _PLAIN)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+"""By the kind of a node: its fields that may hold nodes of the tree's own."""
 
 
 class TreeIndex:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from torchlint.catalogue import Catalogue
 from torchlint.catalogue.load import load_models, measured_packages
-from torchlint.catalogue.programs import DrawEntry
+from torchlint.catalogue.programs import DrawEntry, Loading, ModeSwitch, ProcessStarters
 from torchlint.facts.accelerators import DeviceWords
 from torchlint.facts.randomness.saved import Savers
 from torchlint.facts.training.steps import Trainers
-
-if TYPE_CHECKING:
-    from torchlint.catalogue import Catalogue
-    from torchlint.catalogue.programs import Loading, ModeSwitch, ProcessStarters
 
 
 class Watch(msgspec.Struct, frozen=True):

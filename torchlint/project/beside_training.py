@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from torchlint.facts.dynamic_imports import IMPORTING
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import MAIN
+from torchlint.facts.namespaces import IMPORTING
 from torchlint.facts.options.demands import Demand
 from torchlint.facts.training.training_mode import LOADERS
 from torchlint.facts.tree import is_main_guard, last_word

@@ -23,8 +23,8 @@ from torchlint.project.answers import name_of
 from torchlint.project.entrances import are_all_seen, entrances, paths_in_sight
 
 if TYPE_CHECKING:
-    from torchlint.facts.ends import End
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.flow.values import End
     from torchlint.project.index import Project
 
 _MOST = 60

@@ -12,10 +12,10 @@ import msgspec
 from torchlint.diagnostics import Confidence
 from torchlint.facts.differentiation import Evidence, Passage, Passing
 from torchlint.facts.entries import is_test
+from torchlint.facts.flow.containment import Ungraded
 from torchlint.facts.flow.references import is_only_made
 from torchlint.facts.flow.stores import constructions_of
 from torchlint.facts.flow.tracker import follow
-from torchlint.facts.flow.ungraded import Ungraded
 from torchlint.facts.flow.values import Exit, Value
 from torchlint.facts.functions import own_scope
 from torchlint.facts.words import says

@@ -7,8 +7,7 @@ from types import EllipsisType
 import msgspec
 
 from torchlint.diagnostics import Location
-from torchlint.facts.modes import Mode
-from torchlint.facts.switch_writes import SwitchWrite
+from torchlint.facts.modes import Mode, SwitchWrite
 from torchlint.project.index import Project
 from torchlint.project.options import fails_by_default, is_met
 from torchlint.project.programs import Program

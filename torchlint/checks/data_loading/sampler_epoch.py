@@ -17,8 +17,7 @@ from torchlint.facts.calls import callers, targets
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.data_loading.loaders import LOADERS
 from torchlint.facts.entries import is_beside_training
-from torchlint.facts.flow.containment import Containment, lost
-from torchlint.facts.flow.recording import is_recorded
+from torchlint.facts.flow.containment import Containment, is_recorded, lost
 from torchlint.facts.flow.tracker import Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.functions import is_method

@@ -12,10 +12,10 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.spelling import shortened, spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.diagnostics import Confidence, Related, Severity
+from torchlint.diagnostics import Confidence, Related
 from torchlint.facts.data_loading.kept_generators import global_draws, item_draws
 from torchlint.facts.data_loading.loaders import Loader
-from torchlint.facts.data_loading.worker_seeding import calls_in_place, misfits, worker_seeds
+from torchlint.facts.data_loading.worker_seeding import calls_in_place, worker_seeds
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.values import argument_of
@@ -79,27 +79,18 @@ def legacy(visit: Visit) -> Iterator[Finding]:
 
 
 def _seeding(facts: FileFacts) -> Iterator[CallSite]:
-    calls = {*facts.cached(worker_seeds), *facts.cached(misfits), *facts.cached(calls_in_place)}
+    calls = {*facts.cached(worker_seeds), *facts.cached(calls_in_place)}
     return (site for site in facts.symbols.calls if site.node in calls) if calls else iter(())
 
 
 @check(codes=("TL306",), triggers=Triggers(sites=_seeding))
 def constant_seed(visit: Visit) -> Iterator[Finding]:
-    """The call that seeds all workers alike; the function that a loader cannot call, or gets too late."""
+    """The call that seeds all workers alike; the one whose result a loader gets."""
     seed = visit.facts.cached(worker_seeds).get(visit.call)
     if seed is not None:
         related = () if seed.init is None else ((seed.init.node, "the loader whose workers run it"),)
         confidence = Confidence.MEDIUM if seed.init is None else None
         yield Finding("TL306", visit.node, {"spelling": spelling_of(visit)}, confidence=confidence, related=related)
-    for value, made in visit.facts.cached(misfits).get(visit.call, ()):
-        yield Finding(
-            "TL306",
-            _argument(visit.call),
-            {"spelling": shortened(ast.unparse(value))},
-            "signature",
-            severity=Severity.ERROR,
-            related=((made, "it is made here"),),
-        )
     called = visit.facts.cached(calls_in_place).get(visit.call)
     if called is not None:
         yield Finding("TL306", _argument(visit.call), {"spelling": shortened(ast.unparse(called))}, "called")

@@ -16,7 +16,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import is_module_class
 from torchlint.facts.definitions import step_back
-from torchlint.facts.ends import Definition
+from torchlint.facts.flow.values import Definition
 from torchlint.facts.functions import own_scope
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite

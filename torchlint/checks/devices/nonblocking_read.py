@@ -15,9 +15,8 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Confidence
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition
 from torchlint.facts.flow.tracker import follow
-from torchlint.facts.flow.values import Kept, Move, Value
+from torchlint.facts.flow.values import Definition, Kept, Move, Value
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import Device, devices_named, is_on_cpu
 from torchlint.facts.tensors.kinds import kind_of

@@ -14,9 +14,8 @@ from torchlint.checks.framework.drafts import Asked, AskedCallee, AskedTensor, G
 from torchlint.diagnostics import Location, Related
 from torchlint.facts.call_edges import Argument
 from torchlint.facts.constants import usual_value
-from torchlint.facts.ends import Definition, End
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.values import Field
+from torchlint.facts.flow.values import Definition, End, Field
 from torchlint.facts.full_names import Callee
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tensors.elements import element_of

@@ -15,11 +15,11 @@ from torchlint.checks.framework.drafts import Asked, GivenByCalls
 from torchlint.facts.calls import called_at, callers
 from torchlint.facts.constants import display_of, entry_value, usual_values
 from torchlint.facts.control.conditions import conditions_on
-from torchlint.facts.definitions import definitions_of, only_end, only_value
-from torchlint.facts.ends import Definition, Parameter, Through
+from torchlint.facts.definitions import definitions_of, only_end
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Parameter, Through
 from torchlint.facts.full_names import UNKNOWN, Callee
-from torchlint.facts.options.configurations import ConfiguredValue, configured_value
+from torchlint.facts.options.configurations import ConfiguredValue
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tensors.elements import element_of, is_sparse
 from torchlint.facts.tensors.kinds import kind_of
@@ -118,7 +118,7 @@ def asked_elsewhere(
     return None if source is None else Asked(source, condition)
 
 
-def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | ConfiguredValue | Origin | None:
+def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | Origin | None:
     """Where a value comes from that the file does not show."""
     only = only_end(facts, given, scope, Through.NOTHING)
     if only is None or (isinstance(only, Parameter) and callers(facts, only.function)):
@@ -127,18 +127,13 @@ def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | Con
         function = facts.symbols.scopes[only.function]
         symbol = function.qualname.removesuffix(".__init__")
         return GivenByCalls(symbol, only.name, called_at(facts, function, only.name))
-    is_whole = isinstance(only, Definition) and not only.parts
-    configured = configured_value(facts, only.node, only.scope) if is_whole else None  # type: ignore[union-attr]
-    return configured or beyond(facts, only_end(facts, given, scope, Through.RESULTS | Through.CONTENTS))
+    return beyond(facts, only_end(facts, given, scope, Through.RESULTS | Through.CONTENTS))
 
 
 def _loaded(facts: FileFacts, given: ast.expr, keys: tuple[str, ...], scope: int) -> ConfiguredValue | None:
-    """The entry of a configuration that a library is given, or that it loads from a file of this name."""
+    """The entry of a configuration that a library loads from a file of this name."""
     path = facts.value(given, scope).text
-    if path is not None:
-        return ConfiguredValue((path,), keys)
-    value, where = only_value(facts, given, scope, Through.RESULTS)
-    return None if value is None else configured_value(facts, value, where, keys)
+    return None if path is None else ConfiguredValue((path,), keys)
 
 
 def _only_given(facts: FileFacts, given: ast.expr, scope: int) -> Parameter | None:

@@ -18,8 +18,7 @@ from torchlint.facts.scopes import AssignSite, CallSite, Site
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
 from torchlint.facts.tensors.ranks import rank_of
-from torchlint.facts.tensors.sizes import unit_dims_of
-from torchlint.facts.tensors.views import SharedView, makes_views, shared_view
+from torchlint.facts.tensors.views import SharedView, makes_views, shared_view, unit_dims_of
 from torchlint.facts.tree import index_parts, is_ellipsis, only_target
 from torchlint.facts.values import argument_of
 

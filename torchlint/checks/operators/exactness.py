@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
 from torchlint.facts.definitions import step_back
-from torchlint.facts.ends import Definition, End
+from torchlint.facts.flow.values import Definition, End
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of, is_named_mask
 from torchlint.facts.tensors.methods import method_named, operation_named

@@ -13,7 +13,7 @@ from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_end
 from torchlint.facts.differentiation import is_named_for_data
-from torchlint.facts.ends import Definition, Parameter
+from torchlint.facts.flow.values import Definition, Parameter
 from torchlint.facts.gradients import is_cut_off, is_gradless
 from torchlint.facts.reaching import reads_by_binding
 from torchlint.facts.tensors.annotations import of_method

@@ -23,9 +23,8 @@ from torchlint.checks.operators.operators import reporting_rules
 from torchlint.diagnostics import Location, Related
 from torchlint.facts.callees import names_called
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import EVERYWHERE, Definition, End
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.values import Field, Item
+from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Field, Item
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_gradless
 from torchlint.facts.origins import Origin, beyond

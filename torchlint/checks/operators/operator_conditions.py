@@ -22,8 +22,8 @@ from torchlint.checks.operators.indexing.reads import carries_no_gradient, is_na
 from torchlint.facts.calls import callers
 from torchlint.facts.constants import display_of, sizes_of, usual_values
 from torchlint.facts.definitions import definitions_of, values_everywhere
-from torchlint.facts.ends import EVERYWHERE, Definition, Parameter, Through
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import EVERYWHERE, Definition, Parameter, Through
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tensors.elements import element_of, given_dtype, is_named_mask
 from torchlint.facts.tensors.ranks import dimensions_of, is_named_for_planes, ranks_of

@@ -17,8 +17,8 @@ from torchlint.facts.callees import names_called
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.conditions import mutually_exclusive
 from torchlint.facts.definitions import definitions_of, only_end, seen_values
-from torchlint.facts.ends import Definition, Through
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition, Through
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.moves import moved

@@ -15,12 +15,11 @@ from torchlint.facts.flow.tracker import Sink, follow
 from torchlint.facts.flow.values import Kept, Move, Value
 from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.files import SPELLED
-from torchlint.facts.order.loops import filled, filled_by_number, names_bound, names_in
+from torchlint.facts.order.loops import ROWS, SPLIT, filled, filled_by_number, names_bound, names_in
 from torchlint.facts.order.places import is_only_reduced
-from torchlint.facts.order.words import ROWS, SPLIT
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.starters import starter_of
 from torchlint.facts.tree import is_method_call
+from torchlint.facts.values import starter_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

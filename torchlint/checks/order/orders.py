@@ -19,8 +19,8 @@ from torchlint.facts.flow.tracker import Analysis, Flow, follow
 from torchlint.facts.flow.values import Exit, Value, Written
 from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.harmless import MustAnalysis, open_uses
+from torchlint.facts.order.loops import DATA, DATASET, DRAW, LISTS, SPLIT
 from torchlint.facts.order.salted import HashAnalysis, hashed_by, is_salted_hash, set_orders, sets_that_may_hold_text
-from torchlint.facts.order.words import DATA, DATASET, DRAW, LISTS, SPLIT
 from torchlint.project.beside_training import UnusedDefinitions, only_predicts
 from torchlint.project.index import Project
 

@@ -19,8 +19,8 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened, spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Confidence, Severity
+from torchlint.facts.control.conditions import is_for_some_releases
 from torchlint.facts.full_names import Callee
-from torchlint.facts.releases import is_for_some_releases
 from torchlint.facts.tree import last_word, targets_of
 from torchlint.project.index import Project
 

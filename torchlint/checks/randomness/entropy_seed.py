@@ -19,9 +19,9 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.facts.calls import callers
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of, is_none
-from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Parameter
 from torchlint.facts.options.demands import Demand, default_of
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.randomness.seeding import SeedCall

@@ -12,10 +12,9 @@ from torchlint.facts.calls import arguments_for
 from torchlint.facts.classes import values_kept
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of, is_none
-from torchlint.facts.ends import EVERYWHERE, Definition, End, Parameter
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Analysis, Sink
-from torchlint.facts.flow.values import Move, Stored, Value
+from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Move, Parameter, Stored, Value
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.values import argument_of
 

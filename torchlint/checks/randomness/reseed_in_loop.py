@@ -22,9 +22,9 @@ from torchlint.facts.control.blocks import Loop, enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.worker_seeding import worker_seeds
 from torchlint.facts.definitions import seen_values
-from torchlint.facts.ends import Through
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Through
 from torchlint.facts.options.declared import Option, options_in
 from torchlint.facts.randomness.seeding import is_fixed, library_of, seeds_of
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind, Site

@@ -12,7 +12,7 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import is_module_class, method_of
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition
+from torchlint.facts.flow.values import Definition
 from torchlint.facts.functions import own_scope
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import function_named, method_named

@@ -22,8 +22,8 @@ from torchlint.facts.constants import value_of
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import dominates
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import EVERYWHERE, Parameter
 from torchlint.facts.entries import is_demonstration, is_measuring, is_test
+from torchlint.facts.flow.values import EVERYWHERE, Parameter
 from torchlint.facts.modes import Mode
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tree import targets_of

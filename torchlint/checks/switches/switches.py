@@ -12,7 +12,7 @@ from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Severity
-from torchlint.facts.releases import is_for_some_releases
+from torchlint.facts.control.conditions import is_for_some_releases
 from torchlint.facts.tree import targets_of
 
 _CODE = "TL203"

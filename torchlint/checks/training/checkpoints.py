@@ -12,7 +12,7 @@ from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of, seen_values
-from torchlint.facts.ends import Definition, Parameter, Through
+from torchlint.facts.flow.values import Definition, Parameter, Through
 from torchlint.facts.functions import returned_values
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import options_of_flags

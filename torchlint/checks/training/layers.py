@@ -16,7 +16,7 @@ import msgspec
 from torchlint.facts.classes import bases_of
 from torchlint.facts.control.blocks import blocks_of
 from torchlint.facts.definitions import seen_values
-from torchlint.facts.ends import Through
+from torchlint.facts.flow.values import Through
 from torchlint.facts.training.training_mode import NORMS
 from torchlint.facts.tree import is_method_call, is_self, is_super
 from torchlint.facts.values import argument_of, may_be_hidden

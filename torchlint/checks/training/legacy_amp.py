@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
-from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.releases import asks_for_release, is_for_some_releases
+from torchlint.facts.control.conditions import asks_for_release, is_for_some_releases, tests_around
 from torchlint.facts.scopes import BindingKind, CallSite
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from torchlint.facts.control.blocks import enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import Position, position_of
 from torchlint.facts.definitions import definitions_of, only_value, seen_values
-from torchlint.facts.ends import Definition
+from torchlint.facts.flow.values import Definition
 from torchlint.facts.options.demands import demands_on
 from torchlint.facts.scopes import AssignSite, CallSite, Site
 from torchlint.facts.training.steps import holds_optimizer, is_optimizer_class

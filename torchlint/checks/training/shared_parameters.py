@@ -13,8 +13,8 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.facts.definitions import only_value
 from torchlint.facts.flow.tracker import Analysis, Sink, follow
 from torchlint.facts.flow.values import Move, Value
-from torchlint.facts.starters import starter_of
 from torchlint.facts.tree import is_method_call, last_word
+from torchlint.facts.values import starter_of
 from torchlint.project.index import Project
 
 _CODE = "TL503"

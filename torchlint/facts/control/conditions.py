@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
@@ -126,7 +127,7 @@ def conditions_on(facts: FileFacts, statement: ast.stmt) -> Mapping[str, bool]:
     """The tests that decide over a statement, `not x` written as `x`, and the answers by which it runs."""
     found: dict[str, bool] = {}
     for decision, answer in decisions(facts, statement):
-        test, is_negated = _without_negation(decision.test)
+        test, is_negated = without_negation(decision.test)
         found.setdefault(ast.unparse(test), answer != is_negated)
     return found
 
@@ -137,7 +138,8 @@ def unmet(facts: FileFacts, statement: ast.stmt, *others: ast.stmt) -> set[str]:
     return {test for test, answer in conditions_on(facts, statement).items() if (test, answer) not in met}
 
 
-def _without_negation(test: ast.expr) -> tuple[ast.expr, bool]:
+def without_negation(test: ast.expr) -> tuple[ast.expr, bool]:
+    """A test without `not`, also that of `is not` or `!=`, and whether it had one."""
     is_negated = False
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, is_negated = test.operand, not is_negated
@@ -186,3 +188,25 @@ def _leaves_within(facts: FileFacts, statement: ast.stmt, outermost: ast.stmt) -
         if exits and exits.isdisjoint(stays):
             return True
     return False
+
+
+_RELEASE = re.compile(r"version|torch\w*\d|hasattr|getattr\(torch", re.IGNORECASE)
+"""Words of tests for a release, or for what it has: `torch.__version__`, `TORCH_2_2`, `TORCH_GE_2_1`."""
+_ABSENT = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
+
+
+def is_for_some_releases(facts: FileFacts, statement: ast.stmt) -> bool:
+    """Whether code asks first whether a name exists: `hasattr(torch, ...)`, a version test, `except AttributeError`."""
+    return any(asks_for_release(test) for test in tests_around(facts, statement)) or any(
+        isinstance(outer, ast.Try) and any(_catches_absence(handler) for handler in outer.handlers)
+        for outer in enclosing(facts, statement)
+    )
+
+
+def asks_for_release(test: ast.expr) -> bool:
+    return _RELEASE.search(ast.unparse(test)) is not None
+
+
+def _catches_absence(handler: ast.ExceptHandler) -> bool:
+    names = ast.walk(handler.type) if handler.type is not None else iter(())
+    return handler.type is None or any(isinstance(node, ast.Name) and node.id in _ABSENT for node in names)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,12 +13,10 @@ from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, heirs
 from torchlint.facts.constants import holds_call
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition, Parameter
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition, Parameter
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none, is_method_call, is_own, is_self, last_word, method_called
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 GIVEN_AS = frozenset({"generator", "rng", "random_state", "np_random", "np_rng", "random_generator"})
 """Keywords by which a function is handed the generator it shall draw from."""

@@ -5,28 +5,23 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.classes import heirs
 from torchlint.facts.definitions import definitions_of, seen_values
-from torchlint.facts.ends import Definition, End, Through
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition, End, Through
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.values import argument_of, may_be_hidden
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 LOADER = "torch.utils.data.DataLoader"
 LOADERS = frozenset({LOADER, "torch_geometric.loader.DataLoader"})
 POSITIONS = {"num_workers": 5, "worker_init_fn": 10}
 """Of some arguments of `LOADER` (torch 2.13.0, utils/data/dataloader.py)."""
-_WRAPPERS = frozenset(
-    {"torch.utils.data.Subset", "torch.utils.data.random_split", "torch.utils.data.ConcatDataset"},
-)
+_WRAPPERS = frozenset({"torch.utils.data.Subset", "torch.utils.data.random_split", "torch.utils.data.ConcatDataset"})
 """What hands on the items of the datasets that it is given first."""
 _CORES = frozenset({"os.cpu_count", "multiprocessing.cpu_count"})
 _SEVERAL = 2

@@ -5,22 +5,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.facts.calls import Target, Way, called_functions, functions_of
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.loaders import LOADER, LOADERS, POSITIONS
+from torchlint.facts.file import FileFacts
 from torchlint.facts.functions import is_plain, positional_parameters, returned_values
 from torchlint.facts.randomness.seeding import is_fixed, library_of, seeds_of
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
 from torchlint.facts.tree import words_in
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.facts.words import says
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _PARAMETER = "worker_init_fn"
 _WORKER_NAME = re.compile(r"worker.*(?:seed|init)|(?:seed|init).*worker")
@@ -82,18 +79,6 @@ def functions_for(facts: FileFacts, init: WorkerInit) -> list[Target]:
     return [one for one in found if one.function.kind is ScopeKind.LAMBDA or is_plain(facts, one.function)]
 
 
-def takes_the_worker(target: Target) -> bool:
-    """Whether a function can be called with the number of the worker and nothing else."""
-    arguments: ast.arguments = target.function.node.args  # type: ignore[attr-defined]
-    names, named = target.unfilled, {name for name, _ in target.keywords}
-    required = names[: max(len(names) - len(arguments.defaults), 0)]
-    by_name = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    missing = [name for name in required[1:] if name not in named]
-    missing += [argument.arg for argument, default in by_name if default is None and argument.arg not in named]
-    is_free = bool(arguments.vararg) if not names else names[0] not in named
-    return is_free and not missing
-
-
 class WorkerSeed(msgspec.Struct, frozen=True):
     """A seeding call in a function that workers run, all with the same seed."""
 
@@ -114,18 +99,6 @@ def worker_seeds(facts: FileFacts) -> dict[ast.Call, WorkerSeed]:
         site = _first_constant(facts, function)
         if site is not None:
             found.setdefault(site.node, WorkerSeed(site, None))
-    return found
-
-
-def misfits(facts: FileFacts) -> dict[ast.Call, list[tuple[ast.expr, ast.AST]]]:
-    """By the call of a loader, functions that it cannot call with the worker's number, and where they are made."""
-    found: dict[ast.Call, list[tuple[ast.expr, ast.AST]]] = {}
-    for init in facts.cached(worker_inits):
-        if init.loader is None:
-            continue
-        for function in functions_for(facts, init):
-            if not takes_the_worker(function):
-                found.setdefault(init.loader.node, []).append((init.value, function.function.node))
     return found
 
 

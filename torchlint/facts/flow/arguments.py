@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_containers
 from torchlint.facts.calls import Target, Way, targets
 from torchlint.facts.classes import base_names, dataclass_fields, own_class
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Stored, Value
 from torchlint.facts.functions import own_scope
 from torchlint.facts.scopes import ScopeKind
-from torchlint.facts.starters import arguments_of, handed_arguments, handed_function, starter_of
 from torchlint.facts.tree import is_super
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
+from torchlint.facts.values import arguments_of, handed_arguments, handed_function, starter_of
 
 
 def steps(facts: FileFacts, value: Value, call: ast.Call) -> Iterator[Move]:

@@ -1,32 +1,30 @@
 """The other form of the question: not whether a value gets anywhere, but whether all that becomes of it is seen.
 
-A rule that says "nothing reads this" follows all uses. What no step understands is a sink like any other: the value is
-out of sight there, and nothing is known of it.
+A rule that says "nothing reads this", or "this only runs where gradients are off", follows all uses. What no step
+understands is a sink like any other: the value is out of sight there, and nothing is known of it.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec.structs import replace
 
 from torchlint.catalogue.load import load_containers
-from torchlint.facts.calls import Way, functions_of, targets
+from torchlint.facts.calls import Way, functions_of, targets, wrapped_by
 from torchlint.facts.classes import bases_of, family_of
-from torchlint.facts.flow.recording import is_recorded
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.references import is_only_called, is_only_made
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Others, Returned, Stored, Value
 from torchlint.facts.functions import decorators_of, is_method, is_plain, own_scope
+from torchlint.facts.gradients import is_gradless
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.moves import moved
 from torchlint.facts.scopes import Scope, ScopeKind
-from torchlint.facts.tree import is_super
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
+from torchlint.facts.tree import is_super, method_called
 
 _OUT_OF_SIGHT = "out of sight"
 _EMPTY_BASES = ("builtins.object", "abc.ABC", "torch.nn.Module")
@@ -178,3 +176,88 @@ def _beyond_returned(facts: FileFacts, move: Returned) -> Iterator[Sink]:
         is_seen = is_only_called(facts, symbol_of(facts, move.function))
     if not is_seen or not is_plain(facts, function):
         yield lost(function.node)
+
+
+_RUNNING_NOTHING = frozenset(
+    {"train", "eval", "state_dict", "load_state_dict", "parameters", "named_parameters", "modules", "requires_grad_"}
+)
+
+
+class Ungraded(Containment):
+    """Follows a module to all that runs it; a gradient, or a use that is not understood, is a sink."""
+
+    def __init__(self, facts: FileFacts, is_ungraded: Callable[[str], bool]) -> None:
+        super().__init__(facts)
+        self._is_ungraded = is_ungraded
+        """Whether that is so of all objects of a class: what its methods run needs no `no_grad` of its own."""
+        self.is_run = False
+        """Whether a call is seen: a module that nobody runs may be trained out of sight."""
+
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        facts, node = self.facts, value.node
+        above = facts.index.parents[node]
+        if isinstance(above, ast.Call) and above.func is node:
+            self.is_run = True
+            return () if self._is_off(above) else [lost(above)]
+        if isinstance(above, ast.Call) and wrapped_by(facts, above, facts.index.inner_scope_of(above)) is node:
+            return [value.at(above)]
+        if isinstance(above, ast.Attribute) and isinstance(above.ctx, ast.Load):
+            return self._member(value, above)
+        return self.passes(value)
+
+    def _member(self, value: Value, member: ast.Attribute) -> Iterable[Move | Sink]:
+        call = self.facts.index.parents[member]
+        if isinstance(call, ast.Call) and moved(call) is not None:
+            return () if isinstance(self.facts.index.parents[call], ast.Expr) else [value.at(call)]
+        return () if member.attr in _RUNNING_NOTHING or self._is_off(member) else [lost(member)]
+
+    def _is_off(self, node: ast.expr) -> bool:
+        owner = self.facts.class_of(self.facts.index.scope_of(node))
+        return is_gradless(self.facts, node) or (owner is not None and self._is_ungraded(symbol_of(self.facts, owner)))
+
+
+_RECORDERS = frozenset(
+    {
+        *("builtins.print", "pprint.pprint", "rich.print", "json.dump", "yaml.dump", "yaml.safe_dump"),
+        *("mlflow.log_params", "wandb.init", "omegaconf.OmegaConf.save"),
+    }
+)
+_DESCRIBING = frozenset(
+    {
+        *("builtins.vars", "builtins.str", "builtins.repr", "builtins.dict", "pprint.pformat"),
+        *("json.dumps", "yaml.dump", "yaml.safe_dump", "omegaconf.OmegaConf.to_yaml"),
+    }
+)
+_LOGGING = frozenset({"debug", "info", "warning", "warn", "error", "log", "add_text"})
+_TEXT = (ast.keyword, ast.FormattedValue, ast.JoinedStr, ast.BinOp, ast.Dict, ast.Tuple, ast.List)
+
+
+def is_recorded(facts: FileFacts, node: ast.expr) -> bool:
+    """Whether a value ends in a call that prints or logs it, as it is or described."""
+    tree = facts.index
+    below: ast.AST = node
+    while True:
+        above = tree.parents[below]
+        if isinstance(above, ast.Call):
+            name = facts.names(above.func, tree.scope_of(above)).only or ""
+            if above.func is not below and (name in _RECORDERS or _logs(above, name)):
+                return name != "wandb.init" or not _is_read_back(facts, above)
+            if above.func is not below and name not in _DESCRIBING and method_called(above) != "format":
+                return False
+        elif not isinstance(above, _TEXT) and not (isinstance(above, ast.Attribute) and above.attr.startswith("_")):
+            return False
+        below = above
+
+
+def _logs(call: ast.Call, name: str) -> bool:
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _LOGGING or "::" in name:
+        return False
+    return not (isinstance(call.func.value, ast.Name) and call.func.value.id in ("self", "cls"))
+
+
+def _is_read_back(facts: FileFacts, init: ast.Call) -> bool:
+    """Whether code may ask wandb for what it was given: a sweep answers with other values."""
+    tree = facts.index
+    asked = (node for word in ("config", "run") for node in tree.attributes(word))
+    is_asked = any(name.startswith("wandb.") for node in asked for name in facts.names(node, tree.scope_of(node)).names)
+    return is_asked or not isinstance(tree.parents[init], ast.Expr) or facts.source.mentions("from wandb import")

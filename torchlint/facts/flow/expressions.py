@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchlint.catalogue.load import load_containers
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow import arguments
 from torchlint.facts.flow.values import EACH, Field, Item, Kept, Move, Returned, Value, item_at
 from torchlint.facts.memoizing import memoized
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 
 def steps(facts: FileFacts, value: Value) -> Iterable[Move]:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import callers
+from torchlint.facts.file import FileFacts
 from torchlint.facts.functions import own_scope
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tree import is_super
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _NAMING_A_TYPE = (ast.ClassDef, ast.arg, ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef)
 

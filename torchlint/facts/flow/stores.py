@@ -50,9 +50,6 @@ def kept(facts: FileFacts, move: Kept, sanitizes: Sanitizer) -> Iterator[Move]:
         yield from (Kept(target.value, one, in_place=True) for one in within)
     elif isinstance(target, ast.Attribute):
         yield from _attribute(facts, target, value)
-    elif isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute) and move.in_place:
-        # `names.setdefault(key, []).append(name)`
-        yield from (Kept(target.func.value, one, in_place=True) for one in value.inside(EACH, value.node))
 
 
 def _attribute(facts: FileFacts, target: ast.Attribute, value: Value) -> Iterator[Move]:
@@ -82,7 +79,6 @@ def _name(facts: FileFacts, move: Kept, target: ast.Name, sanitizes: Sanitizer) 
     if move.in_place:
         held = reaching(facts, target.id, facts.index.scope_of(target), target)
         reads = [read for read in reads if may_follow(facts, target, read) and _shares(facts, target.id, read, held)]
-        yield from _given_back(facts, owner, target.id, move.value, held)
     yield from unless_sanitized(facts, reads, move.value, statement, sanitizes)
 
 
@@ -100,20 +96,6 @@ def _shares(facts: FileFacts, name: str, read: ast.expr, held: list[Binding]) ->
     """Whether a name may stand for the same object at another place."""
     found = reaching(facts, name, facts.index.scope_of(read), read)
     return not held or any(one is other for one in found for other in held)
-
-
-def _given_back(facts: FileFacts, owner: Scope, name: str, value: Value, held: list[Binding]) -> Iterator[Move]:
-    """What a function puts into an argument, the caller has in it."""
-    is_parameter = any(one.kind is BindingKind.PARAMETER for one in held)
-    if owner.kind is not ScopeKind.FUNCTION or not is_parameter:
-        return
-    sites = [(value.calls[-1], value.calls[:-1])] if value.calls else None
-    for site, target in callers(facts, owner.index):
-        if sites is not None and site.node is not sites[0][0]:
-            continue
-        argument = target.argument(name)
-        if argument is not None:
-            yield Kept(argument[0], replace(value, calls=() if sites is None else sites[0][1]), in_place=True)
 
 
 def unless_sanitized(

@@ -6,16 +6,13 @@ import ast
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow import stores
 from torchlint.facts.flow.expressions import steps
 from torchlint.facts.flow.values import Exit, Given, Kept, Move, Returned, Stored, Value
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _MOST = 2000
 """Moves of one value. What makes more is one that everything gets at."""

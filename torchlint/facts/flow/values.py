@@ -1,8 +1,9 @@
-"""A value on its way, and the moves it makes: what holds it now, and how it lies in that."""
+"""A value on its way: the moves it makes, what holds it and how it lies in that; and what it is followed back to."""
 
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Iterator
 
 import msgspec
@@ -153,3 +154,41 @@ class Exit(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 Move = Value | Kept | Stored | Given | Returned | Exit
+
+
+class Through(enum.IntFlag):
+    """What a question follows besides names, choices and attributes of `self`."""
+
+    NOTHING = 0
+    PARAMETERS = enum.auto()
+    """To their defaults, and to what calls in the file give."""
+    RESULTS = enum.auto()
+    """To what functions of the file return."""
+    CHANGES = enum.auto()
+    """Past `x += y`, which changes a value and leaves it what it is: a tensor, on a device, of floats."""
+    CONTENTS = enum.auto()
+    """Into containers and objects: to the entry or the attribute that is read, whenever it was put there."""
+
+
+EVERYWHERE = Through.PARAMETERS | Through.RESULTS | Through.CONTENTS
+
+
+class Definition(msgspec.Struct, frozen=True):
+    """An expression that a value is, or that it is a part of."""
+
+    node: ast.expr
+    scope: int
+    parts: Path = ()
+    """What leads to it in the expression: positions in what is unpacked, `EACH` for what is gone through."""
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """What a function is given from out of sight."""
+
+    function: int
+    name: str
+    parts: Path = ()
+
+
+End = Definition | Parameter | None
+"""None stands for what is not seen."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -13,15 +13,13 @@ from msgspec.structs import replace
 from torchlint.facts.constants import UNKNOWN
 from torchlint.facts.control.conditions import decisions
 from torchlint.facts.definitions import only_end
-from torchlint.facts.ends import Definition, Parameter, Through
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition, Parameter, Through
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import held_default
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import method_called
 from torchlint.facts.values import Constant
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
     ast.Is: operator.is_,

@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from torchlint.facts.calls import callers
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition, Parameter, Through
-from torchlint.facts.flow.containment import Containment, lost
-from torchlint.facts.flow.recording import is_only_shown, is_recorded
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.containment import Containment, is_recorded, lost
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Sink
-from torchlint.facts.flow.values import Exit, Given, Item, Move, Others, Value
+from torchlint.facts.flow.values import Definition, Exit, Given, Item, Move, Others, Parameter, Through, Value
 from torchlint.facts.tree import is_method_call
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 Keys = tuple[str, ...]
 """The keys that lead to one entry."""
@@ -96,8 +91,7 @@ class SettingsAnalysis(Containment):
             return self._read(value, call, call.args[0] if call.args else None)
         if member.attr in ("copy", "to_dict", "toDict"):
             return [value.at(call)]
-        is_harmless = member.attr in ("keys", "update") or (member.attr == "items" and is_only_shown(self.facts, call))
-        return [] if is_harmless else [lost(member)]
+        return [] if member.attr in ("keys", "update") else [lost(member)]
 
     def _read(self, value: Value, node: ast.expr, key: ast.expr | None) -> Iterable[Move | Sink]:
         """One entry by its key, as far as that tells that it is another one."""

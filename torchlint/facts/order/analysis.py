@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -16,6 +15,7 @@ from torchlint.catalogue.load import load_orders
 from torchlint.facts.callees import names_called
 from torchlint.facts.calls import targets
 from torchlint.facts.definitions import seen_values
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import EACH, Exit, Item, Kept, Move, Value, Written
@@ -31,8 +31,18 @@ from torchlint.facts.order.files import (
     written_to,
 )
 from torchlint.facts.order.loops import (
+    DATA,
+    DATASET,
+    DRAW,
+    ENUMERATE,
+    GROUPS,
+    IDS,
+    INDEX,
     KEYED,
+    LISTS,
     MAKERS,
+    PAIRS,
+    SPLIT,
     VIEWS,
     call_given,
     counters_in,
@@ -58,12 +68,8 @@ from torchlint.facts.order.places import (
     leaves_ties,
     splits,
 )
-from torchlint.facts.order.words import DATA, DATASET, DRAW, ENUMERATE, GROUPS, IDS, INDEX, LISTS, PAIRS, SPLIT
 from torchlint.facts.tree import last_word
 from torchlint.facts.words import says
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _KEEPING = (ast.Add, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
 """Operators of lists, sets and arrays whose result has the order of what they are given."""

@@ -9,12 +9,12 @@ import ast
 import posixpath
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders
 from torchlint.catalogue.values import Kind
-from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition, Through
+from torchlint.facts.definitions import seen_values
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Through
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.order.loops import names_bound, names_in
 from torchlint.facts.reaching import reaching
@@ -22,9 +22,6 @@ from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import method_called
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _DEPTH = 8
 LINES = frozenset({"write", "writelines", "writerow", "writerows", "write_text", "write_bytes"})
@@ -106,12 +103,17 @@ def _of_name(facts: FileFacts, file: ast.Name, scope: int, depth: int) -> frozen
     home = None if target is None or target.name is None else facts.resolver.modules.locate(target, facts.path)
     if target is not None:
         return frozenset() if home is None else frozenset({f"{home}::{target.name}"})
-    entered = [(one.value, one.scope) for one in bound if one.kind is BindingKind.ENTERED]
-    ends = definitions_of(facts, file, scope, Through.PARAMETERS)
-    made = [(one.node, one.scope) for one in ends if isinstance(one, Definition) and not one.parts]
-    found = [names_of_file(facts, one, where, depth - 1) for one, where in (*entered, *made) if one is not file]
+    found = [names_of_file(facts, one, where, depth - 1) for one, where in _opened(facts, file, scope)]
     is_own = any(one.scope == 0 and one.kind is BindingKind.ASSIGN for one in bound)
     return frozenset({f"{facts.path}::{file.id}"} if is_own else ()).union(*found)
+
+
+def _opened(facts: FileFacts, file: ast.Name, scope: int) -> list[tuple[ast.expr, int]]:
+    """What a name holds, be it a path or an open file."""
+    entered = (one for one in reaching(facts, file.id, scope, file) if one.kind is BindingKind.ENTERED)
+    found = [(one.value, one.scope) for one in entered if one.value is not None]
+    found += seen_values(facts, file, scope, Through.PARAMETERS)
+    return [one for one in found if one[0] is not file]
 
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> frozenset[str]:
@@ -157,13 +159,7 @@ def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> b
     if depth <= 0:
         return False
     if isinstance(file, ast.Name):
-        bound = reaching(facts, file.id, scope, file)
-        entered = [one.value for one in bound if one.kind is BindingKind.ENTERED]
-        opened = [(value, scope) for value in entered if value is not None]
-        ends = definitions_of(facts, file, scope, Through.CHANGES | Through.PARAMETERS)
-        opened += [(end.node, end.scope) for end in ends if isinstance(end, Definition) and not end.parts]
-        is_one = any(isinstance(text, str) and _NAMED.search(text) for text in facts.value(file, scope).constants)
-        return is_one or any(one is not file and _is_named(facts, one, where, depth - 1) for one, where in opened)
+        return any(_is_named(facts, one, where, depth - 1) for one, where in _opened(facts, file, scope))
     if isinstance(file, ast.FormattedValue):
         return _is_named(facts, file.value, scope, depth - 1)
     if isinstance(file, ast.Call):

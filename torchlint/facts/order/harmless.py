@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Analysis, Flow, Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.order.analysis import started
 from torchlint.facts.order.places import is_sorted_in_place
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _ENDING = frozenset(
     {

@@ -1,19 +1,26 @@
-"""What loops and comprehensions make of an order: ids handed out one after another, lists and mappings filled."""
+"""What an order can decide, and what loops and comprehensions make of it: ids handed out, lists and mappings filled."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from torchlint.facts.file import FileFacts
 from torchlint.facts.tree import last_word
 
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
+IDS = "the class ids"
+SPLIT = "the split"
+INDEX = "what an index means"
+DRAW = "what a draw picks"
+PAIRS = "which entries are paired"
+DATASET = "the items of the dataset"
+GROUPS = "the parameter groups"
+ROWS = "the order of the rows"
+DATA = "the rows that are written"
+LISTS = "the list that is written"
 
+ENUMERATE = "builtins.enumerate"
 
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 KEYED = "keyed"
 """The label of a mapping whose keys have the order."""

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition
 from torchlint.facts.order.files import is_listed
 from torchlint.facts.order.loops import filled, names_in
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import is_method_call, is_own, last_word, words_in
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _DEPTH = 3
 _IS_THERE = frozenset({"exists", "isdir", "isfile", "is_dir", "is_file"})

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.catalogue.load import load_generators
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Analysis, Flow, Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.texts import holds_text, is_text
 from torchlint.facts.scopes import CallSite, Site
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _HASH = "builtins.hash"
 SET_MAKERS = frozenset({"builtins.set", "builtins.frozenset"})
@@ -135,29 +132,15 @@ def _use(facts: FileFacts, node: ast.expr) -> str | None:
             function = facts.names(ancestor.func, facts.index.scope_of(ancestor)).only
             found = _SEED if function in load_generators().makers else _FILE if function in _PATHS else found
         elif isinstance(ancestor, ast.Assign):
-            return _SEED if _names_seed(ancestor) else found
+            names = [target.id for target in ancestor.targets if isinstance(target, ast.Name)]
+            return _SEED if any("seed" in name.lower() for name in names) else found
         if not isinstance(ancestor, _LOOSE):
             return found
     return found
 
 
 def _is_given_to_setter(facts: FileFacts, node: ast.expr) -> bool:
-    """Whether a hash seeds a generator of a library, at once or by a name that says so."""
-    for ancestor, _ in facts.index.ancestors(node):
-        if isinstance(ancestor, ast.Call) and _sets(facts, ancestor):
-            return True
-        if isinstance(ancestor, ast.Assign) and _names_seed(ancestor):
-            names = {target.id for target in ancestor.targets if isinstance(target, ast.Name)}
-            given = (site.node for site in facts.symbols.calls if _sets(facts, site.node))
-            return any(isinstance(one, ast.Name) and one.id in names for call in given for one in ast.walk(call))
-        if not isinstance(ancestor, _LOOSE):
-            return False
-    return False
-
-
-def _sets(facts: FileFacts, call: ast.Call) -> bool:
-    return bool(facts.names(call.func, facts.index.scope_of(call)).names & load_generators().setters)
-
-
-def _names_seed(assign: ast.Assign) -> bool:
-    return any(isinstance(target, ast.Name) and "seed" in target.id.lower() for target in assign.targets)
+    """Whether a hash seeds a generator of a library."""
+    calls = (one for one, _ in facts.index.ancestors(node) if isinstance(one, ast.Call))
+    setters = load_generators().setters
+    return any(facts.names(one.func, facts.index.scope_of(one)).names & setters for one in calls)

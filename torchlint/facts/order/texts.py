@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition, End, Parameter, Through
-from torchlint.facts.flow.values import EACH
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import EACH, Definition, End, Parameter, Through
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.annotations import agreed, kind_of_annotation
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 ADDRESSED = frozenset({"parameters", "modules", "children"})
 """Methods of a module that yield objects hashed by their address."""
@@ -25,16 +21,8 @@ _TEXTS = frozenset({"split", "rsplit", "splitlines", "partition", "rpartition", 
 """Methods that give text, or such objects."""
 _LISTINGS = frozenset(
     {
-        "csv.reader",
-        "csv.DictReader",
-        "os.listdir",
-        "glob.glob",
-        "glob.iglob",
-        "builtins.open",
-        "io.open",
-        "re.findall",
-        "re.split",
-        "string.ascii_letters",
+        *("csv.reader", "csv.DictReader", "os.listdir", "glob.glob", "glob.iglob", "builtins.open", "io.open"),
+        *("re.findall", "re.split", "string.ascii_letters"),
     }
 )
 _OF_STRINGS = frozenset(

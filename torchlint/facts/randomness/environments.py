@@ -10,21 +10,17 @@ import ast
 import enum
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.catalogue.load import load_generators
-from torchlint.facts.full_names import dotted
+from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import Names, dotted
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import is_incidental
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_literal_none, last_word, method_called
 from torchlint.facts.values import all_given, argument_of, may_be_hidden
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
-    from torchlint.facts.scopes import CallSite
 
 _GYM = ("gymnasium", "gym")
 _TABLE = load_generators().environments

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,9 +18,9 @@ from torchlint.facts.calls import arguments_for, called_functions
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import step_back
-from torchlint.facts.ends import Definition, Through
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.references import plain
-from torchlint.facts.flow.values import EACH
+from torchlint.facts.flow.values import EACH, Definition, Through
 from torchlint.facts.functions import is_plain, own_scope, returned_values, yielded_values
 from torchlint.facts.loops import gone_through, loops_of, place_in
 from torchlint.facts.randomness.draws import Draw
@@ -29,9 +28,6 @@ from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tensors.methods import METADATA, method_named, only_describes
 from torchlint.facts.tree import is_own, last_word, method_called
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _ORDERLESS = frozenset(
     {

@@ -6,25 +6,21 @@ import ast
 import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.catalogue.load import load_generators
 from torchlint.catalogue.values import by_name
-from torchlint.facts.control.conditions import decisions
+from torchlint.facts.control.conditions import decisions, without_negation
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import only_value, seen_values
+from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import Names
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
-from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.tree import is_literal_none, last_word
 from torchlint.facts.values import all_given
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
-    from torchlint.facts.scopes import CallSite
 
 EVERYTHING = frozenset({"torch", "numpy", "random"})
 
@@ -109,12 +105,10 @@ def _seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[st
 def _lacks_cuda(facts: FileFacts, statement: ast.stmt, scope: int) -> bool:
     """Whether a statement runs only where there is no GPU."""
     for decision, answer in decisions(facts, statement):
-        test, is_wanted = decision.test, answer
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            test, is_wanted = test.operand, not answer
+        test, is_negated = without_negation(decision.test)
         value, where = only_value(facts, test, scope)
         is_asked = isinstance(value, ast.Call) and facts.names(value.func, where).only == "torch.cuda.is_available"
-        if is_asked and not is_wanted:
+        if is_asked and answer is is_negated:
             return True
     return False
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind, by_name
+from torchlint.facts.file import FileFacts
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_ellipsis, is_literal_none
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 LITERALS: dict[type, Kind] = {
     **dict.fromkeys((str, bytes), Kind.TEXT),

@@ -7,20 +7,17 @@ import enum
 from collections.abc import Callable, Iterable
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
 
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import definitions_of, step_back
-from torchlint.facts.ends import Definition, End, Through
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition, End, Through
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 
 class Device(enum.Flag):

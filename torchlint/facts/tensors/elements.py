@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ast
 from functools import partial
-from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import definitions_of, every
-from torchlint.facts.ends import End, Parameter
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import End, Parameter
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.methods import element_of_type, method_named, operation_named
 from torchlint.facts.tensors.operands import FUNCTIONS, Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tree import last_word, method_called
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _DEPTH = 10
 _OF_BOOLS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Mult)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, class_bindings
 from torchlint.facts.control.blocks import block_of, lines_of
-from torchlint.facts.data_loading.loaders import LOADER
-from torchlint.facts.definitions import step_back
-from torchlint.facts.ends import Definition, End
-from torchlint.facts.flow.values import EACH, Field, Item
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Item
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.loops import gone_through, place_in
 from torchlint.facts.memoizing import memoized
@@ -25,16 +22,12 @@ from torchlint.facts.tensors.methods import is_method_of_tensors, method_named
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
 from torchlint.facts.tree import is_literal_none, is_method_call, is_self, last_word
 
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-
-    Ask = Callable[[FileFacts, ast.expr | None, int, int], Kind]
-    """`kind_of`, which asks in turn what stands here."""
+Ask = Callable[[FileFacts, ast.expr | None, int, int], Kind]
+"""`kind_of`, which asks in turn what stands here."""
 
 _ALSO_OF_MODULES = frozenset({"float", "half", "double", "bfloat16", "requires_grad_"})
 _TESTS = frozenset({"isinstance", "is_tensor", "hasattr", "type", "issubclass"})
 _VARIABLES = (BindingKind.PARAMETER, BindingKind.ASSIGN, BindingKind.PART, BindingKind.ELEMENT)
-_PICKED = Field("picked")
 
 
 def shows_tensor(call: ast.Call) -> bool:
@@ -248,33 +241,3 @@ def _returned(facts: FileFacts, ask: Ask, function: int, part: Part, depth: int)
 
 def is_unset(binding: Binding) -> bool:
     return binding.kind is BindingKind.ASSIGN and is_literal_none(binding.value)
-
-
-def is_part_of_batch(facts: FileFacts, value: ast.expr, scope: int) -> bool:
-    """Whether a value is one part of what a data loader gives: `for images, labels in loader`, `batch["labels"]`."""
-    found = gone_through_for(facts, value, scope)
-    return all(one is not None and len(one.parts) > 1 and _is_loader(facts, one.node, one.scope) for one in found)
-
-
-def _is_loader(facts: FileFacts, source: ast.expr, scope: int) -> bool:
-    if facts.names(source, scope).only == f"{LOADER}()":
-        return True
-    return last_word(source).lower().endswith(("loader", "dataloader"))
-
-
-@memoized
-def gone_through_for(facts: FileFacts, value: ast.expr, scope: int) -> tuple[Definition | None, ...]:
-    """What loops go through that give a value, as they name it, with the part of it; None for what is no element."""
-    return _behind(facts, Definition(value, scope), 4)
-
-
-def _behind(facts: FileFacts, one: End, depth: int) -> tuple[Definition | None, ...]:
-    if not isinstance(one, Definition) or depth <= 0:
-        return (None,)
-    if one.parts[:1] == (EACH,):
-        found = gone_through(facts, one.node, one.scope, one.parts[1:]) if isinstance(one.node, ast.Call) else None
-        return (one,) if found is None else _behind(facts, Definition(found[0], one.scope, (EACH, *found[1])), depth)
-    if isinstance(one.node, ast.Subscript | ast.Attribute):
-        return _behind(facts, Definition(one.node.value, one.scope, (_PICKED, *one.parts)), depth)
-    steps = step_back(facts, one) if isinstance(one.node, ast.Name) else None
-    return tuple(dict.fromkeys(found for step in steps or (None,) for found in _behind(facts, step, depth - 1)))

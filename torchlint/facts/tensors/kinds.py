@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.classes import attribute_values, class_bindings, is_module_class
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import is_none, step_back
-from torchlint.facts.ends import Definition, End
-from torchlint.facts.flow.values import Content, Item
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition, End
 from torchlint.facts.functions import own_scope
 from torchlint.facts.loops import loops_of
 from torchlint.facts.memoizing import memoized
@@ -31,7 +30,6 @@ from torchlint.facts.tensors.annotations import (
     of_method,
 )
 from torchlint.facts.tensors.kind_evidence import (
-    is_part_of_batch,
     is_unset,
     is_used_as_tensor,
     of_piece,
@@ -42,9 +40,6 @@ from torchlint.facts.tensors.kind_evidence import (
 )
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
 from torchlint.facts.tree import is_own
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 
 @memoized
@@ -88,17 +83,8 @@ def _of_steps(facts: FileFacts, steps: Iterable[End], depth: int) -> Kind:
 
 
 def _of_step(facts: FileFacts, one: End, depth: int) -> Kind:
-    if not isinstance(one, Definition) or len(one.parts) > 1:
-        return Kind.UNKNOWN
-    if not one.parts:
-        return kind_of(facts, one.node, one.scope, depth - 1)
-    return of_piece(kind_of, facts, one.node, one.scope, _part(one.parts[0]), depth - 1)
-
-
-def _part(content: Content) -> Part:
-    """A content of a value, as what it holds is told apart."""
-    key = content.key if isinstance(content, Item) else "any"
-    return "each" if key is None else key if isinstance(key, int) else "any"
+    is_whole = isinstance(one, Definition) and not one.parts
+    return kind_of(facts, one.node, one.scope, depth - 1) if is_whole else Kind.UNKNOWN  # type: ignore[union-attr]
 
 
 def _position(index: ast.expr) -> Part:
@@ -217,10 +203,8 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
     receiver = kind_of(facts, call.func.value, scope, depth - 1)
     if receiver is Kind.TENSOR and call.func.attr == "size" and (call.args or call.keywords):
         return Kind.NUMBER  # of one dimension
-    if receiver is Kind.UNKNOWN and facts.imports_torch:
-        moves = call.func.attr == "cuda" or (call.func.attr == "to" and call.args)
-        if shows_tensor(call) or (moves and is_part_of_batch(facts, call.func.value, scope)):
-            return Kind.TENSOR
+    if receiver is Kind.UNKNOWN and facts.imports_torch and shows_tensor(call):
+        return Kind.TENSOR
     return of_method(call.func.attr, receiver)
 
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.facts.definitions import only_value
-from torchlint.facts.ends import Definition
-from torchlint.facts.flow.values import Item
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition, Item
 from torchlint.facts.tensors.methods import operation_named
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _FIELDS = ("values", "indices")
 _WITH_VALUES = 3

@@ -5,32 +5,22 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import callers
 from torchlint.facts.definitions import is_none, step_back
-from torchlint.facts.ends import Definition, End, Parameter, Through
-from torchlint.facts.flow.values import CALLED
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import CALLED, Definition, End, Parameter, Through
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.origins import beyond
 from torchlint.facts.scopes import Variable
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
-from torchlint.facts.tensors.ranks_of_layers import (
-    Dimensions,
-    are_maps_by_key,
-    in_modes,
-    layers_called,
-    through_layers,
-)
+from torchlint.facts.tensors.ranks_of_layers import Dimensions, are_maps_by_key, in_modes, layers_called, through_layers
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _PLANES = re.compile(r"(?:^|_)(?:masks?|seg(?:mentation)?s?|seg(?:mentation)?_?(?:maps?|masks?|labels?)|label_?maps?)$")
 Ranks = frozenset[int]

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition
 from torchlint.facts.moves import moved
 from torchlint.facts.origins import Origin
 from torchlint.facts.tensors.annotations import is_layer
 from torchlint.facts.values import Values, argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 Made = tuple[ast.Call, int]
 """The call that makes a layer, with the scope that it stands in."""

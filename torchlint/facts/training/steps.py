@@ -6,23 +6,20 @@ import ast
 import enum
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from torchlint.catalogue.programs import ModeSwitch
 from torchlint.facts.definitions import definitions_of
-from torchlint.facts.ends import Definition, Through
+from torchlint.facts.file import FileFacts
+from torchlint.facts.flow.values import Definition, Through
+from torchlint.facts.full_names import Names
 from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import last_word, method_called
 from torchlint.facts.values import all_given, argument_of, may_be_hidden
 from torchlint.facts.words import says
-
-if TYPE_CHECKING:
-    from torchlint.catalogue.programs import ModeSwitch
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
-    from torchlint.facts.scopes import CallSite
 
 _SEVERAL = re.compile(r"_?(?:\w+_)?optim(?:izer|iser)?s")
 """Names of what holds several."""

@@ -5,24 +5,20 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.kept_generators import kept_generator
+from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import Names
 from torchlint.facts.memoizing import memoized
-from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.randomness.draws import Draw
+from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.facts.words import says
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
-    from torchlint.facts.randomness.draws import Draw
-    from torchlint.facts.scopes import CallSite
 
 DROPOUTS = frozenset(
     [*(f"torch.nn.Dropout{d}" for d in ("", "1d", "2d", "3d")), "torch.nn.AlphaDropout", "torch.nn.FeatureAlphaDropout"]

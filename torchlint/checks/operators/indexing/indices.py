@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import only_end, only_value, step_back
-from torchlint.facts.ends import Definition, End
-from torchlint.facts.flow.values import EACH, Item
+from torchlint.facts.flow.values import EACH, Definition, End, Item
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.methods import method_named

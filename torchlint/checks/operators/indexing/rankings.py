@@ -11,8 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import step_back
-from torchlint.facts.ends import Definition, End, Parameter
-from torchlint.facts.flow.values import Item
+from torchlint.facts.flow.values import Definition, End, Item, Parameter
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, operand

@@ -14,13 +14,13 @@ from torchlint.catalogue.values import Kind
 from torchlint.checks.operators.indexing.indices import Repeats, has_unit_dim, repeats_of
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.definitions import step_back
-from torchlint.facts.ends import Definition, End
+from torchlint.facts.flow.values import Definition, End
 from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_filled_up, is_told_to_ask
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import called_name, operand
-from torchlint.facts.tensors.sizes import unit_dims_of
+from torchlint.facts.tensors.views import unit_dims_of
 from torchlint.facts.tree import index_parts, is_ellipsis, is_method_call, is_own, last_word
 
 if TYPE_CHECKING:
