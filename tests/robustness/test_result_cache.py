@@ -451,3 +451,22 @@ def test_what_a_file_outside_the_lists_says_is_asked_again(tmp_path: Path) -> No
     for version in ("2.6.0", "1.9.0"):
         (folder / "pins" / "base.in").write_text(f"torch=={version}\n")
         assert answer(folder, on_disk()) == answer(folder, None)
+
+
+def test_a_file_that_was_not_read_shows_others_nothing_that_is_kept(tmp_path: Path) -> None:
+    """Where no library is named, files are parsed and no more; and one that cannot be parsed shows nothing yet."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "net.py").write_text(
+        "from passing import Module, kernel\n\n\nclass Sampler(Module):\n    def forward(self, x, grid):\n"
+        "        return kernel(x, grid)\n"
+    )
+    (tmp_path / "passing.py").write_text("from ops import Module, kernel\n")
+    for text in (
+        "class Module:\n    pass\n\n\ndef kernel(x, grid):\n    return x\n",
+        "from torch.nn import Module\nfrom torch.nn.functional import grid_sample as kernel\ndef (:\n",
+        "from torch.nn import Module\nfrom torch.nn.functional import grid_sample as kernel\n",
+    ):
+        (tmp_path / "ops.py").write_text(text)
+        cold = answer(tmp_path, None)
+        assert answer(tmp_path, on_disk()).diagnostics == cold.diagnostics
+    assert [one.code for one in cold.diagnostics] == ["TL104"]

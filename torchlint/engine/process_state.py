@@ -105,8 +105,9 @@ class ProcessState:
 
     def _with_reading(self, result: FileResult) -> FileResult:
         facts = self.modules.put_back(result.path)
-        is_kept = facts is not None and self.context.is_kept
-        return replace(result, reading=reading_of(facts, self.modules)) if is_kept and facts else result
+        if facts is None or not self.context.is_kept:
+            return result
+        return replace(result, reading=reading_of(facts, self.modules))
 
     def exports(self, path: str) -> bytes:
         """What a file shows to others, as a checksum; empty for one that cannot be read."""

@@ -97,7 +97,7 @@ class ModuleIndex:
         return facts
 
     def _opened(self, path: str) -> FileFacts | None:
-        interface = self.interfaces.get(path) or self.kept_interface(path)
+        interface = self.interfaces[path] if path in self.interfaces else self.kept_interface(path)
         if interface is None:
             return self.read(path)
         facts = self._load(path, interface.decode(), self)

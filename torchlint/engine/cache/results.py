@@ -143,7 +143,8 @@ class Keeper:
         is_sound = not result.internal_errors and self._numbers.keys() >= {result.path, *reading.consulted}
         body = encoded(replace(result, reading=None)) if is_sound else None
         if body is not None:
-            self._keep((job.path, INTERFACE), (), (), reading.interface)
+            if result.reading is not None:  # a file that could not be read, or was not, has none
+                self._keep((job.path, INTERFACE), (), (), reading.interface)
             asked = job.path, SUMMARY if job.summary_only else CHECK
             self._keep(asked, reading.consulted, reading.gone_through, body)
             self._checksums.set_exports(result.path, reading.exports or UNREADABLE)
@@ -265,7 +266,7 @@ class Keeper:
             }
         return {asked: kept for asked, kept in said.items() if asked not in consulting}
 
-    @functools.cached_property
+    @property
     def _state(self) -> ProcessState:
         from torchlint.engine.process_state import process_state_of  # noqa: PLC0415 - a report is told without
 
