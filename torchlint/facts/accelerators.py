@@ -15,7 +15,6 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tree import children, last_word
-from torchlint.source.text import small_letters
 
 CUDA = "cuda"
 GPUS = frozenset({CUDA, "rocm"})
@@ -38,11 +37,16 @@ _TEXT: dict[type[ast.AST], str] = {
     ast.ClassDef: "name",
 }
 """Where a node holds its name."""
+_WITH_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_PROSE = re.compile(
+    rf"^[ \t]*#.*$|\b(?:device[ \t]*=[ \t]*)?(?<!\w)(?!(?:{'|'.join(sorted(_OPTIONS))}|torch)\.)\w+\.device\b",
+    re.MULTILINE,
+)
 _DYNAMIC = frozenset({"exec", "eval", "__import__"})
 _MOVING = _DYNAMIC | {"to"}
 
 
-class DeviceWords(msgspec.Struct, frozen=True):
+class DeviceWords(msgspec.Struct, frozen=True, eq=False):
     """The registry's words, ready to be looked for."""
 
     inside: tuple[tuple[str, str], ...]
@@ -64,9 +68,9 @@ class DeviceWords(msgspec.Struct, frozen=True):
             libraries=frozenset(registry.plain_libraries) | sys.stdlib_module_names,
         )
 
-    def named_in(self, text: str) -> set[str]:
+    def named_in(self, text: str) -> frozenset[str]:
         """The devices that a name, or a whole source, speaks of."""
-        lowered = small_letters(text)
+        lowered = text.lower()
         found = set[str]()
         for part, name in self.inside:
             if name not in found and part in lowered:
@@ -74,7 +78,7 @@ class DeviceWords(msgspec.Struct, frozen=True):
         for word, name in self.whole.items():
             if name not in found and word in lowered and _alone(word).search(lowered):
                 found.add(name)
-        return found
+        return frozenset(found)
 
 
 @functools.cache
@@ -85,14 +89,33 @@ def _alone(word: str) -> re.Pattern[str]:
 
 def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     """The devices that the code of a file names, as the registry calls them; with CUDA nothing else matters."""
-    # What the text names may stand in a comment: only the tree tells.
-    hoped = words.named_in(facts.source.text)
-    found = {OPEN} if _is_open(facts, words) else set[str]()
-    if not hoped <= found:
-        sites = facts.calls.find(words=words.neutral_words)
-        neutral = {site.node.func for site in sites if facts.names(site.node.func, site.scope).only in words.neutral}
-        found |= words.named_in("\n".join(_texts(facts.tree, neutral, words)))
-    return frozenset(found)
+    found = frozenset({OPEN} if _is_open(facts, words) else ())
+    # What the text names may stand behind code, in a comment: only the tree tells.
+    hoped = words.named_in(_without_prose(facts))
+    sites = facts.calls.find(words=words.neutral_words) if not hoped <= found else ()
+    neutral = {site.node.func for site in sites if facts.names(site.node.func, site.scope).only in words.neutral}
+    for text in _texts(facts.tree, neutral, words) if not hoped <= found else ():
+        found |= _named_by(words, text)
+        if hoped <= found:
+            break
+    return found
+
+
+@functools.lru_cache(maxsize=4096)  # the same names stand everywhere
+def _named_by(words: DeviceWords, text: str) -> frozenset[str]:
+    return words.named_in(text)
+
+
+def _without_prose(facts: FileFacts) -> str:
+    """The text of a file without docstrings, comments on lines of their own and `x.device`."""
+    lines = list(facts.source.lines)
+    for scope in facts.symbols.scopes:
+        body = scope.node.body if isinstance(scope.node, _WITH_DOCSTRINGS) else []
+        if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            start, end = body[0].lineno - 1, body[0].end_lineno or 0
+            beside = (getattr(scope.node, "lineno", 0), body[1].lineno if len(body) > 1 else 0)
+            lines[start:end] = [""] * (end - start) if {start + 1, end}.isdisjoint(beside) else lines[start:end]
+    return _PROSE.sub("", "\n".join(lines))
 
 
 def _is_open(facts: FileFacts, words: DeviceWords) -> bool:

@@ -14,7 +14,7 @@ from torchlint.catalogue.programs import Loading, Starter
 from torchlint.facts.callees import Holder, holder_of
 from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import REFERRING
-from torchlint.facts.differentiation import Passing, passed_on
+from torchlint.facts.differentiation import Passing, carried_by, passing_of
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names
@@ -38,7 +38,6 @@ _UNSEEN: Arguments = ((), ((None, ast.Constant(...)),))
 """`**` of something."""
 _ANY: tuple[int | str, ...] = ("*",)
 """Whatever a function is given by what it is handed to."""
-_NOTHING: tuple[int | str, ...] = ()
 _PROPERTIES = frozenset({"builtins.property", "functools.cached_property"})
 _MAY_BE_LITERAL = (ast.Constant, ast.UnaryOp, *REFERRING)
 _IN_WORKERS = "worker_init_fn"
@@ -46,16 +45,12 @@ _IN_WORKERS = "worker_init_fn"
 
 
 class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A call of project code from `symbol`, or (`is_reference`) a mention of it that somebody else may call.
-
-    Arguments are given by position and keyword; `"*"` stands for `*args` and `**kwargs`.
-    """
+    """A call of project code from `symbol`, or (`is_reference`) a mention of it that somebody else may call."""
 
     symbol: str
     callee: str
-    literals: tuple[tuple[int | str, Constant], ...] = ()
-    others: tuple[int | str, ...] = ()
-    """The arguments that are no literals."""
+    number: int = -1
+    """Of the edges of a file's calls; what each hands on is worked out when it is asked (`handed_on`)."""
     is_reference: bool = False
     is_loading: bool = False
     """Data sets and loaders run it when they are iterated, maybe in worker processes."""
@@ -70,12 +65,23 @@ class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Of a call, in a file that starts programs: findings about a program's order stand there."""
     passing: Passing = Passing.NOTHING
     """What the call passes on of gradients."""
-    carried: tuple[int | str, ...] = ()
-    """The arguments that may carry one."""
     objects: tuple[tuple[int | str, str], ...] = ()
     """The arguments that are objects of the project (facts/objects.py)."""
     holder: Holder | None = None
     """What holds the object whose method is called; `callee` is the method's name alone."""
+
+
+class Handed(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a call hands on, and when it runs.
+
+    Arguments are given by position and keyword; `"*"` stands for `*args` and `**kwargs`.
+    """
+
+    literals: tuple[tuple[int | str, Constant], ...] = ()
+    others: tuple[int | str, ...] = ()
+    """The arguments that are no literals."""
+    carried: tuple[int | str, ...] = ()
+    """The arguments that may carry a gradient."""
     demands: tuple[Demand, ...] = ()
     """What options and parameters have to be for the call to run."""
 
@@ -85,11 +91,40 @@ class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return {**dict.fromkeys(self.others, ...), **dict(self.literals)}
 
 
-def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, is_placed: bool) -> Iterator[Edge]:
-    """The edges of one call; `names` is what it calls.
+class _Led(msgspec.Struct):
+    """An edge of one call, and what that gives to what the edge leads to; None for what is not seen to be called."""
 
-    A function that is handed to what starts functions, or to code of the project, is called as well.
-    """
+    edge: Edge
+    given: Arguments | None = None
+    is_handed: bool = False
+    """Whether it leads to an argument of the call."""
+
+
+def edges_of(facts: FileFacts, watch: Watch, *, is_placed: bool) -> Iterator[Edge]:
+    """The calls of project code in a file; `is_placed` for a file that starts programs."""
+    led = (one for site in facts.symbols.calls for one in _led_by(facts, site, watch, is_placed=is_placed))
+    yield from (replace(one.edge, number=number) for number, one in enumerate(led))
+
+
+def handed_on(facts: FileFacts, watch: Watch) -> Iterator[Handed]:
+    """What each of them hands on, in the same order: few files are asked."""
+    for site in facts.symbols.calls:
+        for one in _led_by(facts, site, watch, is_placed=False):
+            carries = one.edge.passing >= Passing.CARRIED
+            yield Handed(
+                *_arguments(facts, one.given, site.scope),
+                carried=_ANY if one.is_handed else carried_by(facts, site) if carries else (),
+                demands=() if one.edge.is_reference else _demands(facts, site),
+            )
+
+
+def _demands(facts: FileFacts, site: CallSite) -> tuple[Demand, ...]:
+    return () if is_test(facts.path) else demands_on(facts, site.statement, site.scope)
+
+
+def _led_by(facts: FileFacts, site: CallSite, watch: Watch, *, is_placed: bool) -> Iterator[_Led]:
+    """The edges of one call: a function that is handed to what starts functions, or to project code, is called too."""
+    names = facts.names(site.node.func, site.scope)
     called, mentioned = list(called_by(facts, site, names)), list(_mentioned(facts, site))
     holder = None if called or is_test(facts.path) else holder_of(facts, site)
     if not called and not mentioned and holder is None:
@@ -99,34 +134,29 @@ def call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch, *, 
     is_started = (
         bool(called) or (starter is not None and not starter.cached) or bool(names.names & watch.command_decorators)
     )
-    runs = is_started or holder is not None
-    passing, carried = (Passing.RECORDED if runs else Passing.NOTHING), _NOTHING
+    passing = Passing.RECORDED if is_started or holder is not None else Passing.NOTHING
     is_made = symbol.endswith(".__init__")  # where modules are made, there is no tensor yet
     callees = [*(name for name, _ in called), *(name for _, name in mentioned)]
-    if runs and not is_made and _counts_for_gradients(facts, callees):
-        passing, carried = passed_on(facts, site)
-    demands = () if is_test(facts.path) else demands_on(facts, site.statement, site.scope)
-    edge = Edge(symbol, "", passing=passing, carried=carried, demands=demands)
+    if passing and not is_made and _counts_for_gradients(facts, callees):
+        passing = passing_of(facts, site)
+    edge = Edge(symbol, "", passing=passing)
     if is_placed:
         place = place_of(facts, site.node, site.statement)
         edge = replace(edge, moment=moment_of(facts, site.statement), place=place)
     is_of_another = any(not name.startswith(f"{facts.path}::") for name, _ in called)
     objects = tuple(_objects(facts, site)) if is_of_another and not is_test(facts.path) else ()
-    known: dict[int, Edge] = {}
-    for callee, given in called:
-        if id(given) not in known:
-            known[id(given)] = _with_arguments(facts, replace(edge, objects=objects), given, site.scope)
-        yield replace(known[id(given)], callee=sys.intern(callee))  # a large project calls few of its functions
+    for callee, given in called:  # a large project calls few of its functions
+        yield _Led(replace(edge, callee=sys.intern(callee), objects=objects), given)
     if holder is not None and isinstance(site.node.func, ast.Attribute):
-        yield replace(edge, callee=site.node.func.attr, holder=holder)
+        yield _Led(replace(edge, callee=site.node.func.attr, holder=holder))
     for argument, callee in mentioned:
         is_loading = _is_for_loading(site.node, argument, names, watch.loading)
         is_later = is_loading or _keyword(site.node, argument) == _IN_WORKERS
         if is_started and not is_later and _is_function(callee):
-            yield _handed(facts, site, starter, argument, replace(edge, callee=callee, carried=_ANY))
+            yield _handed(facts, site, starter, argument, replace(edge, callee=callee))
         else:
-            mention = Edge(symbol, callee, is_reference=True, is_loading=is_loading, passing=passing, carried=_ANY)
-            yield _in_worker(facts, site, starter, mention)
+            mention = Edge(symbol, callee, is_reference=True, is_loading=is_loading, passing=passing)
+            yield _Led(_in_worker(facts, site, starter, mention), is_handed=True)
 
 
 def _counts_for_gradients(facts: FileFacts, callees: list[str]) -> bool:
@@ -159,12 +189,12 @@ def _is_for_loading(call: ast.Call, argument: ast.expr, names: Names, loading: L
     return place < len(call.args) and call.args[place] is argument
 
 
-def _handed(facts: FileFacts, site: CallSite, starter: Starter | None, argument: ast.expr, edge: Edge) -> Edge:
+def _handed(facts: FileFacts, site: CallSite, starter: Starter | None, argument: ast.expr, edge: Edge) -> _Led:
     """The edge to a function that a call hands to what runs it, with what that gives."""
     is_run = starter is not None and argument is handed_function(starter, site.node)
     given = handed_arguments(starter, site.node) if is_run and starter is not None else _UNSEEN
-    edge = _with_arguments(facts, _in_worker(facts, site, starter, edge), given, site.scope)
-    return replace(edge, starter=_fresh_starter(site.node, starter))
+    edge = replace(_in_worker(facts, site, starter, edge), starter=_fresh_starter(site.node, starter))
+    return _Led(edge, given, is_handed=True)
 
 
 def _in_worker(facts: FileFacts, site: CallSite, starter: Starter | None, edge: Edge) -> Edge:
@@ -229,10 +259,13 @@ def _objects(facts: FileFacts, site: CallSite) -> Iterator[tuple[int | str, str]
             yield from ((key, name) for name in objects_of(facts, value, site.scope))
 
 
-def _with_arguments(facts: FileFacts, edge: Edge, arguments: Arguments, scope: int) -> Edge:
-    given = dict(_literals(facts, arguments, scope))
+def _arguments(
+    facts: FileFacts, arguments: Arguments | None, scope: int
+) -> tuple[tuple[tuple[int | str, Constant], ...], tuple[int | str, ...]]:
+    """The literals among some arguments, and the others."""
+    given = {} if arguments is None else dict(_literals(facts, arguments, scope))
     literals = tuple((key, value) for key, value in given.items() if not isinstance(value, EllipsisType))
-    return replace(edge, literals=literals, others=tuple(key for key, value in given.items() if value is ...))
+    return literals, tuple(key for key, value in given.items() if value is ...)
 
 
 def _literals(facts: FileFacts, arguments: Arguments, scope: int) -> Iterator[tuple[int | str, Argument]]:

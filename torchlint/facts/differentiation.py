@@ -74,21 +74,28 @@ class Passing(enum.IntEnum):
     """Something that it gives is evidently predicted."""
 
 
-def passed_on(facts: FileFacts, site: CallSite) -> tuple[Passing, tuple[int | str, ...]]:
-    """What a call passes on to whatever it runs, or hands a function to; and which of its arguments may carry it."""
+def passing_of(facts: FileFacts, site: CallSite) -> Passing:
+    """What a call passes on to whatever it runs, or hands a function to."""
     if is_gradless(facts, site.node):
-        return Passing.NOTHING, ()
+        return Passing.NOTHING
     if not facts.imports_torch:
-        return Passing.RECORDED, ()
-    given: list[tuple[int | str, ast.expr]] = [
-        ("*", one.value) if isinstance(one, ast.Starred) else (index, one) for index, one in enumerate(site.node.args)
-    ]
-    given += [(keyword.arg or "*", keyword.value) for keyword in site.node.keywords]
-    carrying = [(key, value) for key, value in given if _may_carry(facts, value, site.scope)]
-    carried = tuple(key for key, _ in carrying)
-    if any(is_predicted(facts, value, site.scope) for _, value in carrying):
-        return Passing.PREDICTED, carried
-    return Passing.CARRIED if carrying or _is_of_own(site.node.func) else Passing.RECORDED, carried
+        return Passing.RECORDED
+    values = [value for _, value in _given(site.node)]
+    if any(is_predicted(facts, value, site.scope) and _may_carry(facts, value, site.scope) for value in values):
+        return Passing.PREDICTED
+    is_carrying = _is_of_own(site.node.func) or any(_may_carry(facts, value, site.scope) for value in values)
+    return Passing.CARRIED if is_carrying else Passing.RECORDED
+
+
+def carried_by(facts: FileFacts, site: CallSite) -> tuple[int | str, ...]:
+    """The arguments of a call that may carry a gradient, by position and keyword."""
+    return tuple(key for key, value in _given(site.node) if _may_carry(facts, value, site.scope))
+
+
+def _given(call: ast.Call) -> Iterator[tuple[int | str, ast.expr]]:
+    for index, one in enumerate(call.args):
+        yield ("*", one.value) if isinstance(one, ast.Starred) else (index, one)
+    yield from ((keyword.arg or "*", keyword.value) for keyword in call.keywords)
 
 
 def _is_of_own(function: ast.expr) -> bool:

@@ -24,7 +24,7 @@ def interface_of(text: str, tree: ast.Module) -> str:
     'import torch\ndef f(): 0\n\n\nA = f'
     """
     lines = text.split("\n")
-    may_bind = _BINDS_OUTSIDE.search(text) is not None
+    may_bind = ("global" in text or ":=" in text) and _BINDS_OUTSIDE.search(text) is not None
     for statement in _left_out(tree.body):
         above = [one.lineno for one in getattr(statement, "decorator_list", ())]
         start, end = min([statement.lineno, *above]) - 1, statement.end_lineno or statement.lineno

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from torchlint.catalogue.load import argument_naming_model
 from torchlint.catalogue.programs import SaverEntry
 from torchlint.facts.accelerators import devices_named
-from torchlint.facts.call_edges import Edge, call_edges, group_edges, property_edges
+from torchlint.facts.call_edges import Edge, edges_of, group_edges, property_edges
 from torchlint.facts.classes import base_classes
 from torchlint.facts.constants import value_of
 from torchlint.facts.data_loading.kept_generators import GIVEN_AS
@@ -110,7 +110,7 @@ class _Calls:
     """What a file's calls tell together: who calls whom, what draws, what writes."""
 
     def __init__(self, facts: FileFacts, watch: Watch, *, is_placed: bool) -> None:
-        self.edges: list[Edge] = []
+        self.edges: list[Edge] = list(edges_of(facts, watch, is_placed=is_placed))
         self.unsettled: set[str] = set()
         self.draws: dict[tuple[object, ...], Draw] = {}
         self.drawn: dict[CallSite, Draw] = {}
@@ -120,7 +120,6 @@ class _Calls:
         self._facts, self._watch = facts, watch
         for site in facts.symbols.calls:
             names = facts.names(site.node.func, site.scope)
-            self.edges += call_edges(facts, site, names, watch, is_placed=is_placed)
             if hangs_on_the_batch(site, names, watch.batch_layers):
                 self.unsettled.add(facts.symbol_of(site))
         self._add_draws()

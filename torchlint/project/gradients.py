@@ -55,11 +55,12 @@ class Gradients:
         if passage.parameter is None:
             return True
         starts = [start for start in self._callers(place) if start in self._handed]
-        calls = [edge for start in starts for edge in self._calls.edges_from(start)]
-        edges = [edge for edge in calls if self._runs(edge, place)]
+        calls = [(start[0], edge) for start in starts for edge in self._calls.edges_from(start)]
+        edges = [(path, edge) for path, edge in calls if self._runs(edge, place)]
         if not edges:
             return not passage.is_named_for_data and place not in self._open_methods
-        return any(not {*passage.parameter, "*"}.isdisjoint(edge.carried) for edge in edges)
+        carried = (self._project.handed_on.by(path, edge).carried for path, edge in edges)
+        return any(not {*passage.parameter, "*"}.isdisjoint(one) for one in carried)
 
     def _runs(self, edge: Edge, place: Symbol) -> bool:
         callee = self._calls.callee(edge)

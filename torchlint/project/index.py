@@ -23,11 +23,13 @@ from torchlint.facts.environment import EnvironmentWrite, environment_outside_py
 from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode
 from torchlint.facts.summary import FileSummary
+from torchlint.facts.watch import Watch
 from torchlint.project.answers import Interview, KeptAnswers
-from torchlint.project.call_graph import GivenArguments, Symbol
+from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.flows import Flows
+from torchlint.project.given_arguments import GivenArguments, HandedOn
 from torchlint.project.gradients import Gradients
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.options import fails_by_default, never_draws, option_for_seed
@@ -151,10 +153,13 @@ class Project:
 
     @functools.cached_property
     def programs(self) -> Programs:
-        if self.kept_answers is None:
-            return Programs(self.summaries, self.scripts)
         parts = self.summaries, self.scripts
-        return self.kept_answers.made_of("programs", parts, lambda: Programs(*parts))
+        if self.kept_answers is None:
+            found = Programs(*parts)
+        else:
+            found = self.kept_answers.made_of("programs", parts, lambda: Programs(*parts))
+        found.ask(self.handed_on)
+        return found
 
     @functools.cached_property
     def scripts(self) -> tuple[tuple[str, str], ...]:
@@ -317,7 +322,12 @@ class Project:
     @functools.cached_property
     def arguments(self) -> GivenArguments:
         """What calls of the project give its functions."""
-        return GivenArguments(self.summaries, self.programs.calls)
+        return GivenArguments(self.summaries, self.programs.calls, self.handed_on)
+
+    @functools.cached_property
+    def handed_on(self) -> HandedOn:
+        """What single calls hand on."""
+        return HandedOn(self.interview, Watch.of(self.catalogue))
 
     def has_mode(self, path: str) -> bool:
         """Whether the newest torch that a file may run with has the determinism mode."""

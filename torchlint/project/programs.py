@@ -15,6 +15,7 @@ from torchlint.facts.entries import Entry, EntryKind, is_example, is_test
 from torchlint.facts.modes import Mode, ModeCall
 from torchlint.facts.summary import FileSummary
 from torchlint.project.call_graph import CallGraph, Symbol
+from torchlint.project.given_arguments import HandedOn
 from torchlint.project.requirements.pyproject import table_of, toml_of
 from torchlint.project.requirements.specifiers import text_of
 from torchlint.project.trainings import training_in
@@ -62,6 +63,12 @@ class Programs:
         ]
         self.programs = [self._program(path, entry) for path, entry in entries]
         self._modes: dict[int, tuple[Program, ModeVerdict]] = {}
+        self._handed_on: HandedOn | None = None
+
+    def ask(self, handed_on: HandedOn) -> None:
+        """From now on ask this for what calls hand on: programs may outlive the files of a run."""
+        self._handed_on = handed_on
+        self._modes.clear()
 
     def _works(self, path: str, entry: Entry) -> bool:
         """Whether what runs from here trains, or sets the mode that all behind it runs under."""
@@ -128,15 +135,20 @@ class Programs:
         if call.parameter is None:
             return call.mode
         asked = f"{path}::{call.symbol}"
-        edges = [edge for place in program.reached for edge in self.calls.edges_from(place) if edge.callee == asked]
-        modes = {self._argument_mode(path, call, edge) for edge in edges}
+        edges = [
+            (place[0], edge)
+            for place in program.reached
+            for edge in self.calls.edges_from(place)
+            if edge.callee == asked
+        ]
+        modes = {self._argument_mode(path, call, *one) for one in edges}
         return modes.pop() if len(modes) == 1 else Mode.OPTIONAL
 
-    def _argument_mode(self, path: str, call: ModeCall, edge: Edge) -> Mode:
+    def _argument_mode(self, path: str, call: ModeCall, caller: str, edge: Edge) -> Mode:
         parameters = dict(self._summaries[path].parameters).get(call.symbol)
-        if parameters is None or call.parameter is None:
+        if parameters is None or call.parameter is None or self._handed_on is None:
             return Mode.OPTIONAL
-        given = edge.arguments
+        given = self._handed_on.by(caller, edge).arguments
         position = parameters.names.index(call.parameter) if call.parameter in parameters.names else None
         for key in (call.parameter, position):
             if key is not None and key in given:

@@ -1,0 +1,52 @@
+"""What calls of a project hand on: their arguments and demands, worked out file by file when they are asked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from torchlint.facts.call_edges import Argument, Edge, Handed, handed_on
+from torchlint.facts.entries import is_test
+from torchlint.facts.file import FileFacts
+from torchlint.facts.summary import FileSummary
+from torchlint.facts.watch import Watch
+from torchlint.project.answers import Interview
+from torchlint.project.call_graph import CallGraph, Symbol
+
+_NOTHING = Handed()
+
+
+class HandedOn:
+    """What edges of the call graph hand on."""
+
+    def __init__(self, interview: Interview, watch: Watch) -> None:
+        self._interview = interview
+        self._watch = watch
+        self._known: dict[str, tuple[Handed, ...]] = {}
+
+    def by(self, path: str, edge: Edge) -> Handed:
+        """What an edge of a file hands on; nothing for one that is no call."""
+        if path not in self._known:
+            self._known[path] = self._interview.answer(path, ("handed",), tuple[Handed, ...], self._asked) or ()
+        known = self._known[path]
+        return known[edge.number] if 0 <= edge.number < len(known) else _NOTHING
+
+    def _asked(self, facts: FileFacts) -> tuple[Handed, ...]:
+        return tuple(handed_on(facts, self._watch))
+
+
+class GivenArguments:
+    """The literal arguments of all calls, tests aside: how a test calls a function says nothing of how it is used."""
+
+    def __init__(self, summaries: Mapping[str, FileSummary], calls: CallGraph, handed: HandedOn) -> None:
+        self._handed = handed
+        self._calls: dict[Symbol, list[tuple[str, Edge]]] = defaultdict(list)
+        for path, summary in summaries.items():
+            for edge in () if is_test(path) else summary.edges:
+                home, name = calls.callee(edge)
+                self._calls[home, name.removesuffix(".__init__")].append((path, edge))
+
+    def of(self, callee: Symbol, parameter: str, position: int | None) -> list[Argument]:
+        """What each call gives for a parameter, by keyword or at a position; `...` where that is open."""
+        calls = (self._handed.by(path, edge).arguments for path, edge in self._calls.get(callee, ()))
+        return [call.get(parameter, ... if position is None else call.get(position, ...)) for call in calls]
