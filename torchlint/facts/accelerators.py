@@ -38,10 +38,9 @@ _TEXT: dict[type[ast.AST], str] = {
 }
 """Where a node holds its name."""
 _WITH_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_PROSE = re.compile(
-    rf"^[ \t]*#.*$|\b(?:device[ \t]*=[ \t]*)?(?<!\w)(?!(?:{'|'.join(sorted(_OPTIONS))}|torch)\.)\w+\.device\b",
-    re.MULTILINE,
-)
+_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_OF_A_TENSOR = re.compile(r"device(?<!\wdevice)[ \t]*=[ \t]*([\w.]+)\.device\b|\.device\b")
+"""`device=x.device`, or the end of `x.device`. It begins with a word, which is found fast."""
 _DYNAMIC = frozenset({"exec", "eval", "__import__"})
 _MOVING = _DYNAMIC | {"to"}
 
@@ -115,7 +114,14 @@ def _without_prose(facts: FileFacts) -> str:
             start, end = body[0].lineno - 1, body[0].end_lineno or 0
             beside = (getattr(scope.node, "lineno", 0), body[1].lineno if len(body) > 1 else 0)
             lines[start:end] = [""] * (end - start) if {start + 1, end}.isdisjoint(beside) else lines[start:end]
-    return _PROSE.sub("", "\n".join(lines))
+    return _OF_A_TENSOR.sub(_unless_chosen, _COMMENT.sub("", "\n".join(lines)))
+
+
+def _unless_chosen(found: re.Match[str]) -> str:
+    """Nothing for the device of a tensor; the text of what options or torch say."""
+    before = found[1] or found.string[max(found.start() - 20, 0) : found.start()]
+    last = re.split(r"\W", before)[-1]
+    return found[0] if last in _OPTIONS or last in ("", "torch") else ""
 
 
 def _is_open(facts: FileFacts, words: DeviceWords) -> bool:

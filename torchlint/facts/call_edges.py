@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from types import EllipsisType
 
@@ -50,7 +51,7 @@ class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
     symbol: str
     callee: str
     number: int = -1
-    """Of the edges of a file's calls; what each hands on is worked out when it is asked (`handed_on`)."""
+    """Among the edges of the symbol's calls, by which it is told where it stands and what it hands on (`Handed`)."""
     is_reference: bool = False
     is_loading: bool = False
     """Data sets and loaders run it when they are iterated, maybe in worker processes."""
@@ -60,9 +61,6 @@ class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What runs the callee in worker processes, where Python's `random` is seeded anew."""
     is_cached: bool = False
     """A second run on the same machine takes what the first has kept."""
-    moment: Moment | None = None
-    place: Place | None = None
-    """Of a call, in a file that starts programs: findings about a program's order stand there."""
     passing: Passing = Passing.NOTHING
     """What the call passes on of gradients."""
     objects: tuple[tuple[int | str, str], ...] = ()
@@ -72,11 +70,13 @@ class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Handed(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a call hands on, and when it runs.
+    """Where a call stands, when it runs, and what it hands on.
 
     Arguments are given by position and keyword; `"*"` stands for `*args` and `**kwargs`.
     """
 
+    place: Place | None = None
+    moment: Moment | None = None
     literals: tuple[tuple[int | str, Constant], ...] = ()
     others: tuple[int | str, ...] = ()
     """The arguments that are no literals."""
@@ -100,18 +100,23 @@ class _Led(msgspec.Struct):
     """Whether it leads to an argument of the call."""
 
 
-def edges_of(facts: FileFacts, watch: Watch, *, is_placed: bool) -> Iterator[Edge]:
-    """The calls of project code in a file; `is_placed` for a file that starts programs."""
-    led = (one for site in facts.symbols.calls for one in _led_by(facts, site, watch, is_placed=is_placed))
-    yield from (replace(one.edge, number=number) for number, one in enumerate(led))
-
-
-def handed_on(facts: FileFacts, watch: Watch) -> Iterator[Handed]:
-    """What each of them hands on, in the same order: few files are asked."""
+def edges_of(facts: FileFacts, watch: Watch) -> Iterator[Edge]:
+    """The calls of project code in a file."""
+    numbers: Counter[str] = Counter()
     for site in facts.symbols.calls:
-        for one in _led_by(facts, site, watch, is_placed=False):
+        for one in _led_by(facts, site, watch):
+            yield replace(one.edge, number=numbers[one.edge.symbol])
+            numbers[one.edge.symbol] += 1
+
+
+def handed_on(facts: FileFacts, watch: Watch, symbol: str) -> Iterator[Handed]:
+    """What the calls of one symbol hand on, in the same order: few are asked."""
+    for site in (one for one in facts.symbols.calls if facts.symbol_of(one) == symbol):
+        for one in _led_by(facts, site, watch):
             carries = one.edge.passing >= Passing.CARRIED
             yield Handed(
+                place_of(facts, site.node, site.statement),
+                moment_of(facts, site.statement),
                 *_arguments(facts, one.given, site.scope),
                 carried=_ANY if one.is_handed else carried_by(facts, site) if carries else (),
                 demands=() if one.edge.is_reference else _demands(facts, site),
@@ -122,7 +127,7 @@ def _demands(facts: FileFacts, site: CallSite) -> tuple[Demand, ...]:
     return () if is_test(facts.path) else demands_on(facts, site.statement, site.scope)
 
 
-def _led_by(facts: FileFacts, site: CallSite, watch: Watch, *, is_placed: bool) -> Iterator[_Led]:
+def _led_by(facts: FileFacts, site: CallSite, watch: Watch) -> Iterator[_Led]:
     """The edges of one call: a function that is handed to what starts functions, or to project code, is called too."""
     names = facts.names(site.node.func, site.scope)
     called, mentioned = list(called_by(facts, site, names)), list(_mentioned(facts, site))
@@ -140,9 +145,6 @@ def _led_by(facts: FileFacts, site: CallSite, watch: Watch, *, is_placed: bool) 
     if passing and not is_made and _counts_for_gradients(facts, callees):
         passing = passing_of(facts, site)
     edge = Edge(symbol, "", passing=passing)
-    if is_placed:
-        place = place_of(facts, site.node, site.statement)
-        edge = replace(edge, moment=moment_of(facts, site.statement), place=place)
     is_of_another = any(not name.startswith(f"{facts.path}::") for name, _ in called)
     objects = tuple(_objects(facts, site)) if is_of_another and not is_test(facts.path) else ()
     for callee, given in called:  # a large project calls few of its functions
@@ -200,9 +202,7 @@ def _handed(facts: FileFacts, site: CallSite, starter: Starter | None, argument:
 def _in_worker(facts: FileFacts, site: CallSite, starter: Starter | None, edge: Edge) -> Edge:
     if starter is None or not _is_worker(facts, site, starter):
         return edge
-    return replace(
-        edge, worker=_shown(site.node), is_cached=starter.cached, place=place_of(facts, site.node, site.statement)
-    )
+    return replace(edge, worker=_shown(site.node), is_cached=starter.cached)
 
 
 def _is_worker(facts: FileFacts, site: CallSite, starter: Starter) -> bool:
@@ -235,8 +235,9 @@ def property_edges(facts: FileFacts) -> Iterator[Edge]:
     """`self.loss` runs the property of that name."""
     for scope in facts.symbols.scopes:
         names = _properties(facts, scope) if scope.kind is ScopeKind.CLASS else frozenset()
-        for method in (facts.symbols.scopes[index] for index in scope.children) if names else ():
-            read = {node.attr for node in ast.walk(method.node) if is_own(node)} & names
+        written = tuple(name for name in names if f".{name}" in facts.source.text)
+        for method in (facts.symbols.scopes[index] for index in scope.children) if written else ():
+            read = {node.attr for node in ast.walk(method.node) if is_own(node)}.intersection(written)
             yield from (Edge(method.qualname, f"{facts.path}::{scope.qualname}.{name}") for name in sorted(read))
 
 

@@ -121,11 +121,14 @@ class Target(msgspec.Struct, frozen=True):
 # -- what an expression stands for ------------------------------------------------------------------------------------
 
 
-@memoized
 def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int = _DEPTH) -> tuple[Target | None, ...]:
     """The functions of this file that run when an expression is called; None stands for one that is not known."""
-    if depth <= 0:
-        return (None,)
+    is_of_library = facts.names(expression, scope).is_of_library  # most calls
+    return (None,) if depth <= 0 or is_of_library else _functions_of(facts, expression, scope, depth)
+
+
+@memoized
+def _functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> tuple[Target | None, ...]:
     if isinstance(expression, ast.IfExp):
         return tuple(one for choice in choices(expression) for one in functions_of(facts, choice, scope, depth - 1))
     if isinstance(expression, ast.Lambda):
@@ -140,8 +143,6 @@ def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int 
         if found is not None:
             return found
     names = facts.names(expression, scope)
-    if names.complete and names.names and not names.of_project and not any("()" in name for name in names.names):
-        return (None,)  # of a library: most calls
     known = tuple(_named(facts, callee) for callee in names.callees if not is_wrapper(callee.name))
     if names.complete and known and None not in known:
         return known

@@ -27,6 +27,8 @@ class Names(msgspec.Struct, frozen=True):
     """Those that the project defines."""
     only: str | None = None
     """The one name this is for certain, or None."""
+    is_of_library: bool = False
+    """Whether all that it may be is known, and none of it the project's or an object."""
 
     def __post_init__(self) -> None:
         # Worked out once: each answer is asked for its names a dozen times.
@@ -35,6 +37,8 @@ class Names(msgspec.Struct, frozen=True):
         every = [callee.name for callee in self.callees]
         names = frozenset(every)
         force_setattr(self, "names", names)
+        is_of_library = self.complete and not any("::" in name or "()" in name for name in every)
+        force_setattr(self, "is_of_library", is_of_library)
         force_setattr(self, "of_project", tuple([name for name in every if "::" in name]))
         force_setattr(self, "only", self.callees[0].name if self.complete and len(names) == 1 else None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 import msgspec
 
@@ -29,6 +30,15 @@ def place_of(facts: FileFacts, node: ast.AST, statement: ast.stmt | None = None)
         location = facts.source.locate(line, location.column if line > 1 else 1, line, len(text.rstrip()) + 1)
     around = statement or (node if isinstance(node, ast.stmt) else None)
     return Place(location, text, (line, line) if around is None else _own_lines(around))
+
+
+def bodies_of(facts: FileFacts, symbol: str) -> Iterator[Place]:
+    """The places of the first statement, after the docstring, of each function of this name."""
+    for scope in facts.symbols.scopes:
+        if scope.qualname == symbol and isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = scope.node.body
+            has_words = len(body) > 1 and ast.get_docstring(scope.node, clean=False) is not None
+            yield place_of(facts, body[1 if has_words else 0])
 
 
 class StatementLines:

@@ -24,7 +24,7 @@ from torchlint.facts.namespaces import IMPORTING
 from torchlint.facts.objects import results_of
 from torchlint.facts.options.configurations import configurations
 from torchlint.facts.options.declared import options_in
-from torchlint.facts.places import Place, place_of
+from torchlint.facts.places import place_of
 from torchlint.facts.randomness.draws import Draw, draw, may_draw
 from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
 from torchlint.facts.randomness.saved import drawn_results, handed_to_writers, saved_results, writers_of
@@ -50,14 +50,13 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
     """Reduce a file's facts to what its project asks; `operators` come from the check that knows them."""
     modes = tuple(mode_calls(facts, watch.switches))
     asked = {call.symbol for call in modes if call.parameter}
-    entries = tuple(entries_of(facts, watch, is_notebook=is_notebook))
-    calls = _Calls(facts, watch, is_placed=bool(entries))
+    calls = _Calls(facts, watch)
     return FileSummary(
         path=facts.path,
         start=place_of(facts, facts.tree),
         libraries=frozenset(_libraries(facts)),
         imports=tuple(_imports(facts)),
-        entries=entries,
+        entries=tuple(entries_of(facts, watch, is_notebook=is_notebook)),
         edges=(*calls.edges, *group_edges(facts), *property_edges(facts)),
         modes=modes,
         environment=tuple(environment_writes(facts, watch.variables)),
@@ -66,7 +65,6 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         tables=(*table_uses(facts), *registry_uses(facts)),
         functions=frozenset(scope.qualname for scope in facts.symbols.scopes if scope.kind is ScopeKind.FUNCTION),
         bases=tuple(base_classes(facts)),
-        bodies=tuple(_bodies(facts)) if entries else (),
         results=() if is_test(facts.path) else tuple(results_of(facts)),
         seeds=tuple(seed_calls(facts, watch.seeders)),
         restores_generators=restores_generators(facts, watch.restorers),
@@ -109,8 +107,8 @@ def _overwrites(facts: FileFacts, watch: Watch) -> bool:
 class _Calls:
     """What a file's calls tell together: who calls whom, what draws, what writes."""
 
-    def __init__(self, facts: FileFacts, watch: Watch, *, is_placed: bool) -> None:
-        self.edges: list[Edge] = list(edges_of(facts, watch, is_placed=is_placed))
+    def __init__(self, facts: FileFacts, watch: Watch) -> None:
+        self.edges: list[Edge] = list(edges_of(facts, watch))
         self.unsettled: set[str] = set()
         self.draws: dict[tuple[object, ...], Draw] = {}
         self.drawn: dict[CallSite, Draw] = {}
@@ -222,14 +220,6 @@ def _modules_loaded(target: ImportTarget) -> Iterator[ImportTarget]:
     parts = target.module.split(".")
     for end in range(1, len(parts) + 1):
         yield ImportTarget(".".join(parts[:end]), target.name if end == len(parts) else None, 0)
-
-
-def _bodies(facts: FileFacts) -> Iterator[tuple[str, Place]]:
-    for scope in facts.symbols.scopes:
-        if scope.kind is ScopeKind.FUNCTION:
-            body: list[ast.stmt] = scope.node.body  # type: ignore[attr-defined]
-            has_words = len(body) > 1 and ast.get_docstring(scope.node, clean=False) is not None  # type: ignore[arg-type]
-            yield scope.qualname, place_of(facts, body[1 if has_words else 0])
 
 
 def _parameters(facts: FileFacts, symbols: set[str]) -> Iterator[tuple[str, Parameters]]:

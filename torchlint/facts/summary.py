@@ -79,8 +79,6 @@ class FileSummary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The qualified names of all functions and methods."""
     bases: tuple[tuple[str, str], ...]
     """Pairs of a class and a base class, by its full name."""
-    bodies: tuple[tuple[str, Place], ...]
-    """Of the functions of a file that starts programs: the first statement."""
     results: tuple[Result, ...]
     """The objects of the project that functions of the file give."""
     seeds: tuple[SeedCall, ...]

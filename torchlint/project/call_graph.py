@@ -40,6 +40,11 @@ def symbol_of(name: str) -> Symbol:
     return sys.intern(path), qualname
 
 
+def _method(owner: Symbol, name: str) -> Symbol:
+    """What a method is called, if the class has it: few of those asked for are there, and none is remembered."""
+    return owner[0], f"{owner[1]}.{name}"
+
+
 class CallGraph:
     """Calls, imports and base classes of all files.
 
@@ -116,7 +121,7 @@ class CallGraph:
 
     def made_by(self, edge: Edge) -> Symbol:
         """What a call runs where it names a class: its `__init__`."""
-        return self.defining(symbol_of(f"{edge.callee}.__init__"))
+        return self.defining(_method(symbol_of(edge.callee), "__init__"))
 
     def overriding(self, place: Symbol) -> list[Symbol]:
         """What runs in place of a method, for objects of classes that override it."""
@@ -176,7 +181,7 @@ class CallGraph:
                 found.add(place)
                 if place not in following:
                     following[place] = tuple(dict.fromkeys(self._next(place, constructed, only_calls=only_calls)))
-                waiting += following[place]
+                waiting += [one for one in following[place] if one not in found]
                 for made, method in self._overriding.get(place, ()):
                     overridden[made].append(method)
                     waiting += [method] if made in found else []
@@ -250,7 +255,7 @@ class CallGraph:
     def _inherited(self, owner: Symbol, method: str, depth: int = _DEPTH) -> Iterator[Symbol]:
         """The methods of base classes that one of a class overrides."""
         for base in self._bases.get(owner, ()) if depth else ():
-            inherited = symbol_of(f"{base}.{method}")
+            inherited = _method(symbol_of(base), method)
             if self.has_function(inherited):
                 yield inherited
             yield from self._inherited(symbol_of(base), method, depth - 1)
@@ -262,7 +267,7 @@ class CallGraph:
         for callee in dict.fromkeys(edge.callee for edge in edges if not (only_calls and edge.is_reference)):
             yield self.defining(symbol_of(callee))
             if not self.has_function(symbol_of(callee)):  # a class, or an object of one
-                made = (self.defining(symbol_of(f"{callee}.{method}")) for method in constructed)
+                made = (self.defining(_method(symbol_of(callee), method)) for method in constructed)
                 yield from (method for method in made if self.has_function(method))
 
     def has_function(self, place: Symbol) -> bool:
@@ -278,7 +283,7 @@ class CallGraph:
         if depth <= 0 or not bases or qualname in self._summaries[path].functions:
             return place
         for base in bases:
-            found = self.defining(symbol_of(f"{base}.{method}"), depth - 1)
+            found = self.defining(_method(symbol_of(base), method), depth - 1)
             if self.has_function(found):
                 return found
         return place

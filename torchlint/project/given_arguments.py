@@ -1,13 +1,15 @@
-"""What calls of a project hand on: their arguments and demands, worked out file by file when they are asked."""
+"""Where calls of a project stand and what they hand on: worked out function by function when it is asked."""
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Mapping
 
 from torchlint.facts.call_edges import Argument, Edge, Handed, handed_on
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
+from torchlint.facts.places import Place, bodies_of
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
 from torchlint.project.answers import Interview
@@ -17,22 +19,33 @@ _NOTHING = Handed()
 
 
 class HandedOn:
-    """What edges of the call graph hand on."""
+    """Where the calls behind edges of the call graph stand, and what they hand on."""
 
     def __init__(self, interview: Interview, watch: Watch) -> None:
         self._interview = interview
         self._watch = watch
-        self._known: dict[str, tuple[Handed, ...]] = {}
+        self._known: dict[Symbol, tuple[Handed, ...]] = {}
 
     def by(self, path: str, edge: Edge) -> Handed:
         """What an edge of a file hands on; nothing for one that is no call."""
-        if path not in self._known:
-            self._known[path] = self._interview.answer(path, ("handed",), tuple[Handed, ...], self._asked) or ()
-        known = self._known[path]
+        place = path, edge.symbol
+        if place not in self._known:
+            ask = functools.partial(self._asked, edge.symbol)
+            self._known[place] = self._interview.answer(path, ("handed", edge.symbol), tuple[Handed, ...], ask) or ()
+        known = self._known[place]
         return known[edge.number] if 0 <= edge.number < len(known) else _NOTHING
 
-    def _asked(self, facts: FileFacts) -> tuple[Handed, ...]:
-        return tuple(handed_on(facts, self._watch))
+    def _asked(self, symbol: str, facts: FileFacts) -> tuple[Handed, ...]:
+        return tuple(handed_on(facts, self._watch, symbol))
+
+    def body(self, path: str, symbol: str) -> Place | None:
+        """The first statement of a function; of several of one name, of the last."""
+        ask = functools.partial(_bodies_of, symbol)
+        return (self._interview.answer(path, ("body", symbol), tuple[Place, ...], ask) or (None,))[-1]
+
+
+def _bodies_of(symbol: str, facts: FileFacts) -> tuple[Place, ...]:
+    return tuple(bodies_of(facts, symbol))
 
 
 class GivenArguments:

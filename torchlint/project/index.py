@@ -312,7 +312,7 @@ class Project:
     def seed_order(self) -> SeedOrder:
         """In which order the programs seed and draw."""
         arguments = {switch.call for switch in self.catalogue.programs.mode if switch.makes_trainer}
-        return SeedOrder(self.programs.calls, self.summaries, arguments)
+        return SeedOrder(self.programs.calls, self.summaries, self.handed_on, arguments)
 
     @functools.cached_property
     def gradients(self) -> Gradients:

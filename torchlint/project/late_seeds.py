@@ -14,6 +14,7 @@ from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import FileSummary
 from torchlint.project.call_graph import CallGraph, Symbol
+from torchlint.project.given_arguments import HandedOn
 from torchlint.project.programs import Program
 
 _DEPTH = 4
@@ -47,6 +48,7 @@ class SeedOrder:
         self,
         calls: CallGraph,
         summaries: Mapping[str, FileSummary],
+        handed_on: HandedOn,
         trainer_arguments: Collection[str],
         *,
         counts_values: bool = False,
@@ -59,7 +61,7 @@ class SeedOrder:
         self._trainer_arguments = trainer_arguments
         generators = ("torch", "numpy", "random")
         kinds = (*_STAYING, "") if counts_values else _STAYING
-        self._orders = {one: _Order(one, calls, summaries, self._seeds_at_once, kinds) for one in generators}
+        self._orders = {one: _Order(one, calls, summaries, handed_on, self._seeds_at_once, kinds) for one in generators}
 
     def _seeds_at_once(self, seed: SeedCall) -> bool:
         return not (seed.by_argument and seed.name in self._trainer_arguments)
@@ -92,11 +94,13 @@ class _Order:
         generator: str,
         calls: CallGraph,
         summaries: Mapping[str, FileSummary],
+        handed_on: HandedOn,
         counts: Callable[[SeedCall], bool],
         kinds: Collection[str],
     ) -> None:
         self._generator = generator
         self._calls = calls
+        self._handed_on = handed_on
         self._seeds: dict[Symbol, list[SeedCall]] = defaultdict(list)
         self._draws: dict[Symbol, list[Draw]] = defaultdict(list)
         for path, summary in summaries.items():
@@ -136,12 +140,13 @@ class _Order:
         for draw in self._draws.get(symbol, ()):
             yield _Event(draw.moment, draw.place, None, None, draw)
         for edge in self._calls.edges_from(symbol):
-            if edge.moment is not None and edge.place is not None and not edge.is_reference:
-                yield from self._event_of(edge, edge.moment, edge.place)
+            if not edge.is_reference:
+                yield from self._event_of(symbol[0], edge)
 
-    def _event_of(self, edge: Edge, moment: Moment, place: Place) -> Iterator[_Event]:
+    def _event_of(self, path: str, edge: Edge) -> Iterator[_Event]:
         run = self._calls.entered_by(edge)
         seed = next((self._seeds[at][0] for at in sorted(run & self._seeds.keys())), None)
         draw = next((self._draws[at][0] for at in sorted(run & self._draws.keys())), None)
-        if seed is not None or draw is not None:
-            yield _Event(moment, place, edge, seed, draw)
+        handed = self._handed_on.by(path, edge) if seed is not None or draw is not None else None
+        if handed is not None and handed.moment is not None and handed.place is not None:
+            yield _Event(handed.moment, handed.place, edge, seed, draw)

@@ -13,7 +13,7 @@ from torchlint.project.answers import Interview
 _TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
 _PARTS = (b"determinis", b"mps", b"xpu")
 _ALL_WORDS = 3
-_KEPT = 4096
+_KEPT = 256
 """Sources that are kept: those named for one value are asked for the next as well."""
 _DEVICES = frozenset({b"mps", b"xpu"})
 """Those of them that say more than that a file is worth a closer look: a comment is not enough."""

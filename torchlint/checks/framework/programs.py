@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import PurePosixPath
 
 from torchlint.catalogue.registry import Operator
@@ -36,42 +36,54 @@ def first_statement(program: Program, symbols: Collection[Symbol], project: Proj
     A script starts with the first call that leads to one of them.
     """
     path, symbol, calls = program.path, program.entry.symbol, project.programs.calls
-    bodies = dict(project.summaries[path].bodies)
-    if symbol in bodies:
-        return bodies[symbol]
-    for edge in _calls(program, symbol, project):
-        callee_path, _, name = edge.callee.partition("::")
-        if callee_path == path and name in bodies and calls.run([(path, name)]).issuperset(symbols):
-            return bodies[name]
-        if not symbol and edge.place is not None and not calls.entered_by(edge).isdisjoint(symbols):
-            return edge.place
-    return program.entry.place
+    functions = project.summaries[path].functions
+
+    def is_begun_by(edge: Edge) -> bool:
+        home, _, name = edge.callee.partition("::")
+        return home == path and name in functions and calls.run([(path, name)]).issuperset(symbols)
+
+    def leads_there(edge: Edge) -> bool:
+        return is_begun_by(edge) or (not symbol and not calls.entered_by(edge).isdisjoint(symbols))
+
+    first = None if symbol in functions else _first_call(program, symbol, project, leads_there)
+    begun = symbol if symbol in functions else ""
+    if first is not None and is_begun_by(first[1]):
+        begun = first[1].callee.partition("::")[2]
+    body = project.handed_on.body(path, begun) if begun else None
+    return body or (program.entry.place if first is None else first[0])
 
 
 def place_leading_to(target: Symbol, place: Place, program: Program, project: Project) -> Place:
     """`place`, which stands in `target`, if that is in the program's own file; else the own call that leads there."""
     if target[0] == program.path:
         return place
+
+    def leads_there(edge: Edge) -> bool:
+        is_of_another = not edge.callee.startswith(f"{program.path}::")
+        return is_of_another and target in project.programs.calls.entered_by(edge)
+
     for symbol in sorted(symbol for path, symbol in program.reached if path == program.path):
-        for edge in _calls(program, symbol, project):
-            if not edge.callee.startswith(f"{program.path}::") and target in project.programs.calls.entered_by(edge):
-                assert edge.place is not None
-                return edge.place
+        first = _first_call(program, symbol, project, leads_there)
+        if first is not None:
+            return first[0]
     return first_statement(program, [target], project)
 
 
 def place_of_call(path: str, edge: Edge, program: Program, project: Project) -> Place:
     """Where a call of a file stands, if that is the program's own; else where the program begins what leads there."""
-    if path == program.path and edge.place is not None:
-        return edge.place
-    return first_statement(program, [(path, edge.symbol)], project)
+    place = project.handed_on.by(path, edge).place if path == program.path else None
+    return place or first_statement(program, [(path, edge.symbol)], project)
 
 
-def _calls(program: Program, symbol: str, project: Project) -> Iterator[Edge]:
-    """The placed calls of project code in a symbol of the program's file, in source order."""
+def _first_call(
+    program: Program, symbol: str, project: Project, counts: Callable[[Edge], bool]
+) -> tuple[Place, Edge] | None:
+    """The first call of project code in a symbol of the program's file that counts."""
     edges = project.programs.calls.edges_from((program.path, symbol))
-    placed = [(edge.place.location, edge) for edge in edges if edge.place is not None and not edge.is_reference]
-    yield from (edge for _, edge in sorted(placed, key=lambda pair: pair[0]))
+    counted = [edge for edge in edges if not edge.is_reference and counts(edge)]
+    places = [(project.handed_on.by(program.path, edge).place, edge) for edge in counted]
+    placed = [(place, edge) for place, edge in places if place is not None]
+    return min(placed, key=lambda one: one[0].location, default=None)
 
 
 def is_demonstration(program: Program, work: Training | Saved, project: Project) -> bool:
