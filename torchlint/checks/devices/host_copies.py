@@ -5,21 +5,23 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_host_copies
 from torchlint.catalogue.values import Kind
-from torchlint.facts.calls import Way, targets
+from torchlint.facts.calls import Way, callers, targets
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import mutually_exclusive, unmet
 from torchlint.facts.control.order import Position, may_follow, position_of
+from torchlint.facts.definitions import definitions_of
 from torchlint.facts.flow.containment import call_with
 from torchlint.facts.flow.tracker import Analysis, Sink
-from torchlint.facts.flow.values import Given, Item, Kept, Move, Stored, Value
+from torchlint.facts.flow.values import Definition, Given, Item, Kept, Move, Stored, Through, Value
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
+from torchlint.facts.tensors.elements import is_count
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import SAME_MEMORY, function_named, joins, method_named, reads_all
 from torchlint.facts.tree import is_own, last_word
@@ -32,6 +34,8 @@ _WAITING = re.compile(r"sync|wait|barrier|join|fence|flush|block_until|result|aw
 _OPTION = re.compile(r"cuda|gpu|cpu|device|accelerator|sync|block|stream|event|query|^[\w.]+$")
 """Tests that ask where work is done, or how far it is; options by their names alone."""
 _DEPTH = 4
+_LAST = (1_000_000_000, 0)
+"""Behind all positions."""
 _IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 
 
@@ -72,7 +76,7 @@ def _may_wait(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> bool:
         return not _goes_on(facts, call, scope)
     name = facts.names(call.func, scope).only or ""
     if name == "builtins.print":  # to print a tensor of the device is to wait for it
-        return not all(isinstance(one, ast.Constant) for one in call.args)
+        return not all(_is_plain(facts, one, scope) for one in call.args)
     is_method = isinstance(call.func, ast.Attribute) and (not name or "()." in name)
     if is_method and short in words.quiet.methods:
         return False
@@ -89,6 +93,18 @@ def _may_wait_inside(facts: FileFacts, function: int, depth: int) -> bool:
     """Whether a function of the file may wait whenever it is called."""
     found = (one for one in facts.calls_in(function) if _is_usual(facts, one.statement))
     return depth <= 0 or any(_may_wait(facts, one, depth - 1) for one in found)
+
+
+def _is_plain(facts: FileFacts, argument: ast.expr, scope: int) -> bool:
+    """Whether a value is text or a number, as far as is seen; what a parameter is, calls in the file say."""
+    ends = definitions_of(facts, argument, scope, Through.PARAMETERS)
+    seen = [one for one in ends if isinstance(one, Definition)]
+    return None not in ends and bool(seen) and all(_is_plain_value(facts, one.node, one.scope) for one in seen)
+
+
+def _is_plain_value(facts: FileFacts, node: ast.expr, scope: int) -> bool:
+    is_number = isinstance(node, ast.Call) and facts.names(node.func, scope).only == "builtins.range"
+    return is_number or is_count(facts, node, scope) or kind_of(facts, node, scope) in (Kind.TEXT, Kind.NUMBER)
 
 
 def _goes_on(facts: FileFacts, call: ast.Call, scope: int) -> bool:
@@ -114,10 +130,27 @@ class _Passages:
             return not self._is_waited_for(None, read)
         if isinstance(self._facts.index.parents.get(put), ast.comprehension):
             return True  # what it goes through comes first, though it is written behind
-        if self._function_of(put) != self._function_of(read):
-            return False  # whoever calls it may have waited
-        is_next = position_of(put) == position_of(read) or may_follow(self._facts, put, read)
-        return is_next and not self._is_waited_for(put, read)
+        home, function = self._function_of(put), self._function_of(read)
+        if home == function:
+            is_next = position_of(put) == position_of(read) or may_follow(self._facts, put, read)
+            return is_next and not self._is_waited_for(put, read)
+        # Where nobody is seen to call the function, whoever does may have waited.
+        ways = list(self._calls_of(function))
+        passed = [self._is_waited_for(put if self._function_of(way) == home else None, way) for way in ways]
+        is_waited_for = self._is_waited_for(None, read) or any(passed) or self._waits_behind(put, ways)
+        return bool(ways) and not is_waited_for
+
+    def _calls_of(self, function: int | None, depth: int = _DEPTH) -> Iterator[ast.Call]:
+        """The calls by which a function comes to run, one in another."""
+        for site, _ in callers(self._facts, function) if function is not None and depth else ():
+            yield site.node
+            yield from self._calls_of(self._facts.function_of(site.scope), depth - 1)
+
+    def _waits_behind(self, put: ast.expr, ways: Container[ast.Call]) -> bool:
+        """Whether a function waits after it has put the copy where another one, run by other calls, reads it."""
+        behind = _waiting_between(self._facts, self._function_of(put), position_of(put), _LAST)
+        others = (one for one in behind if one.node not in ways and _is_usual(self._facts, one.statement))
+        return any(self._is_of_another(one, put) for one in others)
 
     def _function_of(self, node: ast.AST) -> int | None:
         return self._facts.function_of(self._facts.index.scope_of(node))
