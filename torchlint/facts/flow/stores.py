@@ -60,9 +60,10 @@ def _attribute(facts: FileFacts, target: ast.Attribute, value: Value) -> Iterato
     else:
         name = facts.names(holder, scope).only or ""
         owner = own_scope(facts, name.removesuffix("()"))
-        yield from (Kept(holder, one, in_place=True) for one in value.inside(Field(target.attr), value.node))
     if owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS:
         yield Stored(owner, target.attr, value)
+    else:
+        yield from (Kept(holder, one, in_place=True) for one in value.inside(Field(target.attr), value.node))
 
 
 def _name(facts: FileFacts, move: Kept, target: ast.Name, sanitizes: Sanitizer) -> Iterator[Move]:
@@ -79,6 +80,8 @@ def _name(facts: FileFacts, move: Kept, target: ast.Name, sanitizes: Sanitizer) 
     if move.in_place:
         held = reaching(facts, target.id, facts.index.scope_of(target), target)
         reads = [read for read in reads if may_follow(facts, target, read) and _shares(facts, target.id, read, held)]
+        if any(one.kind is BindingKind.PARAMETER for one in held):
+            yield from _given_back(facts, owner.index, target.id, move.value)
     yield from unless_sanitized(facts, reads, move.value, statement, sanitizes)
 
 
@@ -98,18 +101,40 @@ def _shares(facts: FileFacts, name: str, read: ast.expr, held: list[Binding]) ->
     return not held or any(one is other for one in found for other in held)
 
 
+def _given_back(facts: FileFacts, function: int, parameter: str, value: Value) -> Iterator[Move]:
+    """What a function puts into an argument, its callers have in it."""
+    *outer, last = value.calls or (None,)
+    for site, target in callers(facts, function):
+        argument = target.argument(parameter)
+        if argument is not None and last in (None, site.node):
+            yield Kept(argument[0], replace(value, calls=tuple(outer)), in_place=True)
+
+
 def unless_sanitized(
     facts: FileFacts, reads: Sequence[ast.expr], value: Value, stored: ast.stmt | None, sanitizes: Sanitizer
 ) -> Iterator[Value]:
     """The reads that nothing sanitizes on every way to them. `stored` takes the value; a parameter has it at once."""
-    killers = [read for read in reads if (end := _landing(facts, read, value)) is not None and sanitizes(end)]
-    killing = [facts.index.statement_of(killer) for killer in killers]
+    landings = [(read, end) for read in reads if (end := _landing(facts, read, value)) is not None]
+    killers = [read for read, end in landings if sanitizes(end)]
+    helped = [read for read, end in landings if _is_sanitized_inside(facts, end, sanitizes)]
+    killing = [facts.index.statement_of(one) for one in (*killers, *helped)]
     lasts = _lasting(facts, reads, stored, killing)
     for read in reads:
         statement = facts.index.statement_of(read)
         is_dead = read in killers or is_ruled_out(facts, statement, value.calls, stored) or not lasts(statement)
         if not is_dead and not any(_kills(facts, killer, statement, stored, value.calls) for killer in killing):
             yield value.at(read)
+
+
+def _is_sanitized_inside(facts: FileFacts, argument: ast.expr, sanitizes: Sanitizer) -> bool:
+    """Whether a function makes the value harmless that a caller gives it: `put_in_order(names)`."""
+    call = facts.index.parents[argument]
+    run = targets(facts, call, facts.index.inner_scope_of(call)) if isinstance(call, ast.Call) else []
+    name = run[0].parameter_of(argument) if len(run) == 1 and run[0].way is Way.CALLED else None
+    if name is None or len(run[0].function.bindings[name]) > 1:
+        return False
+    reads, parents = facts.index.reads(run[0].function.index, name), facts.symbols.parents
+    return any(sanitizes(one) and parents[facts.index.statement_of(one)] is run[0].function.node for one in reads)
 
 
 def _lasting(
