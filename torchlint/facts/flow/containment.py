@@ -108,8 +108,6 @@ def _beyond_kept(facts: FileFacts, move: Kept) -> Iterator[Move | Sink]:
         owner = facts.resolver.owner(target.id, facts.index.inner_scope_of(target))
         if owner is None or (move.in_place and not _is_made_here(facts, owner, target)):
             yield lost(target)
-        elif owner.kind is ScopeKind.MODULE and not facts.is_guarded(facts.index.statement_of(target)):
-            yield Exit(f"{facts.path}::", Field(target.id), value.path, value.label)
     elif move.in_place or not isinstance(target, ast.Attribute | ast.Subscript) or not value.inside(EACH, value.node):
         yield lost(target)
 
