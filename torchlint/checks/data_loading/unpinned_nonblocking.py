@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
+from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
@@ -14,11 +17,13 @@ from torchlint.facts.flow.tracker import Analysis, Sink, follow
 from torchlint.facts.flow.values import EACH, Move, Value
 from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import argument_of, may_be_hidden
+from torchlint.project.index import Project
 
 _CODE = "TL606"
 _PIN = 7
 """The position of `pin_memory` among the loader's arguments."""
 _COPIES = ("to", "cuda")
+_TOLD = "here a batch is copied"
 
 
 class _Copies(Analysis):
@@ -43,17 +48,25 @@ def _is_hurried_copy(facts: FileFacts, call: ast.Call) -> bool:
     return facts.value(flag, scope).only(bool) is True and "cpu" not in facts.value(device, scope).constants
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({LOADER})))
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Other files may copy what a loader gives."""
+    if draft.related:
+        return draft
+    sink = project.flows.sink_of(draft.exits, _Copies)
+    return None if sink is None else replace(draft, related=sink.told(_TOLD))
+
+
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({LOADER})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """The loader, where the fix belongs; the first copy of what it loads is told beside it."""
     if visit.callee() != LOADER or not _is_unpinned(visit):
         return
     # Batches are tensors, or hold them.
     flow = follow(_Copies(visit.facts), *(Value(visit.call, (EACH,) * depth) for depth in (1, 2)))
-    if flow.sink is not None:
+    if flow.sink is not None or flow.exits:
         values = {"loader": shortened(ast.unparse(visit.call.func))}
-        related = (*flow.trace, (flow.sink.node, "here a batch is copied"))
-        yield Finding(_CODE, visit.node, values, related=related)
+        related = () if flow.sink is None else (*flow.trace, (flow.sink.node, _TOLD))
+        yield Finding(_CODE, visit.node, values, related=related, exits=tuple(flow.exits))
 
 
 def _is_unpinned(visit: Visit) -> bool:

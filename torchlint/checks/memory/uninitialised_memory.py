@@ -27,7 +27,7 @@ from torchlint.checks.memory.uninitialised.parameters import (
     parameter_made,
     reading_of,
 )
-from torchlint.diagnostics import Confidence
+from torchlint.diagnostics import Confidence, Related
 from torchlint.facts.classes import is_module_class
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.flow.values import Field, Value
@@ -50,7 +50,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     older = judged.values["older"]
     values = {**draft.values, "older": f", {older}" if older else ""}
-    return replace(draft, values=values, severity=judged.severity, confidence=judged.confidence)
+    found = replace(draft, values=values, severity=judged.severity, confidence=judged.confidence)
+    if found.related:
+        return found
+    reads = ((one.facts, read.node) for one in others if (read := one.exposed) is not None)
+    return next((replace(found, related=(Related(facts.locate(node), _READ),)) for facts, node in reads), None)
 
 
 @check(
@@ -95,7 +99,8 @@ def _exposure(facts: FileFacts, site: CallSite) -> Finding | None:
     if not flow.is_whole or (read is None and memory.writes):
         return None
     if read is None:
-        return _returned(facts, site, memory)
+        elsewhere = replace(_found(site, "default", None, "", []), exits=tuple(flow.exits))
+        return _returned(facts, site, memory) or elsewhere
     # Unless it is kept, each call of a function that makes it makes memory anew: others have theirs.
     is_kept = any(isinstance(one.port, Field) for one in flow.exits)
     exits = [one for one in flow.exits if is_kept or one.port is not None]

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from torchlint.catalogue.load import load_containers
 from torchlint.facts.calls import Way, functions_of, targets, wrapped_by
 from torchlint.facts.classes import bases_of, family_of
+from torchlint.facts.control.order import may_follow
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.references import is_only_called, is_only_made
 from torchlint.facts.flow.stores import symbol_of
@@ -23,7 +24,8 @@ from torchlint.facts.functions import decorators_of, is_method, is_plain, own_sc
 from torchlint.facts.gradients import is_gradless
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
-from torchlint.facts.scopes import Scope, ScopeKind
+from torchlint.facts.reaching import reaching
+from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import is_super, method_called
 
 _OUT_OF_SIGHT = "out of sight"
@@ -102,21 +104,33 @@ def _beyond_kept(facts: FileFacts, move: Kept) -> Iterator[Move | Sink]:
     if isinstance(target, ast.Tuple | ast.List):
         if _has_star(facts, target) or not any(value.unpacked(len(target.elts))):
             yield lost(target)
-    elif move.in_place:
-        yield lost(target)
     elif isinstance(target, ast.Name):
         owner = facts.resolver.owner(target.id, facts.index.inner_scope_of(target))
-        if owner is None:
+        if owner is None or (move.in_place and not _is_made_here(facts, owner, target)):
             yield lost(target)
-        elif owner.kind is ScopeKind.MODULE and not facts.is_guarded(facts.index.statement_of(target)):
-            yield Exit(f"{facts.path}::", Field(target.id), value.path, value.label)
-    elif not isinstance(target, ast.Attribute | ast.Subscript) or not value.inside(EACH, value.node):
+    elif move.in_place or not isinstance(target, ast.Attribute | ast.Subscript) or not value.inside(EACH, value.node):
         yield lost(target)
 
 
 @memoized
 def _has_star(_: FileFacts, target: ast.Tuple | ast.List) -> bool:
     return any(isinstance(one, ast.Starred) for one in target.elts)
+
+
+def _is_made_here(facts: FileFacts, owner: Scope, target: ast.Name) -> bool:
+    """Whether a name holds a container that nothing else had before it took the value."""
+    held = reaching(facts, target.id, facts.index.scope_of(target), target)
+    before = [one for one in facts.index.reads(owner.index, target.id) if not may_follow(facts, target, one)]
+    is_alone = all(isinstance(facts.index.parents[one], ast.Attribute | ast.Subscript) for one in before)
+    return bool(held) and is_alone and all(_is_new(facts, one) for one in held)
+
+
+def _is_new(facts: FileFacts, binding: Binding) -> bool:
+    """Whether a name is bound to a container that is made there."""
+    made = binding.value if binding.kind is BindingKind.ASSIGN else None
+    if isinstance(made, ast.Call):
+        return facts.names(made.func, binding.scope).only in load_containers().making
+    return isinstance(made, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
 
 
 def _beyond_stored(facts: FileFacts, move: Stored) -> Iterator[Move | Sink]:

@@ -21,11 +21,7 @@ def steps(facts: FileFacts, value: Value) -> Iterable[Move]:
 
 
 def _same(_: FileFacts, value: Value, above: ast.expr) -> Iterator[Move]:
-    yield value.at(above)
-
-
-def _choice(_: FileFacts, value: Value, above: ast.IfExp) -> Iterator[Move]:
-    if above.test is not value.node:
+    if getattr(above, "test", None) is not value.node:
         yield value.at(above)
 
 
@@ -91,12 +87,8 @@ def _keys_in(facts: FileFacts, display: ast.Dict) -> Mapping[ast.AST, ast.expr |
     return dict(zip(display.values, display.keys, strict=True))
 
 
-def _element(_: FileFacts, value: Value, above: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Iterator[Move]:
-    yield from value.inside(EACH, above)
-
-
-def _entry(_: FileFacts, value: Value, above: ast.DictComp) -> Iterator[Move]:
-    if above.value is value.node:
+def _element(_: FileFacts, value: Value, above: ast.expr) -> Iterator[Move]:
+    if getattr(above, "key", None) is not value.node:
         yield from value.inside(EACH, above)
 
 
@@ -150,7 +142,7 @@ _STEPS: dict[type[ast.AST | None], Callable[[FileFacts, Value, Any], Iterator[Mo
     ast.Await: _same,
     ast.BoolOp: _same,
     ast.Starred: _same,
-    ast.IfExp: _choice,
+    ast.IfExp: _same,
     ast.NamedExpr: _walrus,
     ast.BinOp: _operator,
     ast.Attribute: _attribute,
@@ -162,7 +154,7 @@ _STEPS: dict[type[ast.AST | None], Callable[[FileFacts, Value, Any], Iterator[Mo
     ast.ListComp: _element,
     ast.SetComp: _element,
     ast.GeneratorExp: _element,
-    ast.DictComp: _entry,
+    ast.DictComp: _element,
     ast.comprehension: _gone_through,
     ast.For: _gone_through,
     ast.AsyncFor: _gone_through,

@@ -60,9 +60,10 @@ def _attribute(facts: FileFacts, target: ast.Attribute, value: Value) -> Iterato
     else:
         name = facts.names(holder, scope).only or ""
         owner = own_scope(facts, name.removesuffix("()"))
-        yield from (Kept(holder, one, in_place=True) for one in value.inside(Field(target.attr), value.node))
     if owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS:
         yield Stored(owner, target.attr, value)
+    else:
+        yield from (Kept(holder, one, in_place=True) for one in value.inside(Field(target.attr), value.node))
 
 
 def _name(facts: FileFacts, move: Kept, target: ast.Name, sanitizes: Sanitizer) -> Iterator[Move]:
@@ -79,6 +80,9 @@ def _name(facts: FileFacts, move: Kept, target: ast.Name, sanitizes: Sanitizer) 
     if move.in_place:
         held = reaching(facts, target.id, facts.index.scope_of(target), target)
         reads = [read for read in reads if may_follow(facts, target, read) and _shares(facts, target.id, read, held)]
+        is_given = any(one.kind is BindingKind.PARAMETER for one in held)
+        if is_given and not _is_made_harmless(facts, owner, target.id, move.value, sanitizes, target):
+            yield from _given_back(facts, owner.index, target.id, move.value)
     yield from unless_sanitized(facts, reads, move.value, statement, sanitizes)
 
 
@@ -98,18 +102,49 @@ def _shares(facts: FileFacts, name: str, read: ast.expr, held: list[Binding]) ->
     return not held or any(one is other for one in found for other in held)
 
 
+def _given_back(facts: FileFacts, function: int, parameter: str, value: Value) -> Iterator[Move]:
+    """What a function puts into an argument, its callers have in it."""
+    *outer, last = value.calls or (None,)
+    for site, target in callers(facts, function):
+        argument = target.argument(parameter)
+        if argument is not None and last in (None, site.node):
+            yield Kept(argument[0], replace(value, calls=tuple(outer)), in_place=True)
+
+
 def unless_sanitized(
     facts: FileFacts, reads: Sequence[ast.expr], value: Value, stored: ast.stmt | None, sanitizes: Sanitizer
 ) -> Iterator[Value]:
     """The reads that nothing sanitizes on every way to them. `stored` takes the value; a parameter has it at once."""
-    killers = [read for read in reads if (end := _landing(facts, read, value)) is not None and sanitizes(end)]
-    killing = [facts.index.statement_of(killer) for killer in killers]
+    landings = [(read, _landing(facts, read, value)) for read in reads]
+    killers = [read for read, end in landings if not end.path and sanitizes(end.node)]
+    helped = [read for read, end in landings if _is_sanitized_inside(facts, end, sanitizes)]
+    killing = [facts.index.statement_of(one) for one in (*killers, *helped)]
     lasts = _lasting(facts, reads, stored, killing)
     for read in reads:
         statement = facts.index.statement_of(read)
         is_dead = read in killers or is_ruled_out(facts, statement, value.calls, stored) or not lasts(statement)
         if not is_dead and not any(_kills(facts, killer, statement, stored, value.calls) for killer in killing):
             yield value.at(read)
+
+
+def _is_sanitized_inside(facts: FileFacts, value: Value, sanitizes: Sanitizer) -> bool:
+    """Whether a function makes the value harmless that a caller gives it: `put_in_order(names)`."""
+    call = facts.index.parents[value.node]
+    run = targets(facts, call, facts.index.inner_scope_of(call)) if isinstance(call, ast.Call) else []
+    name = run[0].parameter_of(value.node) if len(run) == 1 and run[0].way is Way.CALLED else None
+    return name is not None and _is_made_harmless(facts, run[0].function, name, value, sanitizes)
+
+
+def _is_made_harmless(
+    facts: FileFacts, function: Scope, name: str, value: Value, sanitizes: Sanitizer, after: ast.expr | None = None
+) -> bool:
+    """Whether a function always makes harmless what a parameter holds, for its callers, too: `entries.sort()`."""
+    if len(function.bindings[name]) > 1:
+        return False
+    reads, parents = facts.index.reads(function.index, name), facts.symbols.parents
+    ends = [_landing(facts, one, value) for one in reads if after is None or may_follow(facts, after, one)]
+    sure = [end for end in ends if parents[facts.index.statement_of(end.node)] is function.node]
+    return any(not end.path and sanitizes(end.node) for end in sure)
 
 
 def _lasting(
@@ -148,21 +183,19 @@ def _kills(
     return False
 
 
-def _landing(facts: FileFacts, read: ast.expr, value: Value) -> ast.expr | None:
-    """The expression around a read that gives the value itself: `run.names` where `run` holds it under `names`."""
-    node, inner = read, value
-    while inner.path:
-        above = facts.index.parents.get(node)
+def _landing(facts: FileFacts, read: ast.expr, value: Value) -> Value:
+    """As far as what stands around a read leads to the value: `run.names` where `run` holds it under `names`."""
+    last, found = value, [value.at(read)]
+    while found:
+        last = found[0]
+        above = facts.index.parents.get(last.node)
         if isinstance(above, ast.Attribute):
-            found = inner.taken(Field(above.attr))
-        elif isinstance(above, ast.Subscript) and above.value is node and isinstance(above.slice, ast.Constant):
-            found = inner.taken(item_at(above.slice))
+            found = [one.at(above) for one in last.taken(Field(above.attr))]
+        elif isinstance(above, ast.Subscript) and above.value is last.node and isinstance(above.slice, ast.Constant):
+            found = [one.at(above) for one in last.taken(item_at(above.slice))]
         else:
-            return None
-        if not found:
-            return None
-        node, inner = above, found[0]
-    return node
+            found = []
+    return last
 
 
 def given(facts: FileFacts, move: Given, sanitizes: Sanitizer) -> Iterator[Move]:
