@@ -16,6 +16,7 @@ from torchlint.facts.control.conditions import mutually_exclusive, unmet
 from torchlint.facts.control.order import Position, may_follow, position_of
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.flow.containment import call_with
+from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Definition, Given, Item, Kept, Move, Stored, Through, Value
 from torchlint.facts.memoizing import memoized
@@ -24,7 +25,7 @@ from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tensors.elements import is_count
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import SAME_MEMORY, function_named, joins, method_named, reads_all
-from torchlint.facts.tree import is_own, last_word
+from torchlint.facts.tree import is_literal_none, is_own, last_word
 from torchlint.facts.values import all_given
 
 if TYPE_CHECKING:
@@ -202,10 +203,18 @@ class HostCopy(Analysis):
         if isinstance(value.node, ast.Call):  # it comes as a result, at once
             return True
         if isinstance(move, Kept | Stored):
-            return self._passages.is_open(move.value.node, value.node)
+            is_other = isinstance(move, Stored) and self._may_be_another(move, value)
+            return not is_other and self._passages.is_open(move.value.node, value.node)
         if isinstance(move, Given) or (move is None and not is_own(value.node)):
             return self._passages.is_open(None, value.node)
         return move is not None
+
+    def _may_be_another(self, move: Stored, read: Value) -> bool:
+        """Whether another function may read an attribute when it has taken another value."""
+        places = (move.value.node, read.node)
+        functions = {self.facts.function_of(self.facts.index.scope_of(one)) for one in places}
+        stores = (self.facts.index.statement_of(one) for one in other_stores(self.facts, move))
+        return len(functions) > 1 and any(not is_literal_none(getattr(one, "value", None)) for one in stores)
 
     def passes(self, value: Value) -> Iterable[Move | Sink]:
         call = call_with(self.facts, value.node)

@@ -7,8 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from torchlint.catalogue.values import Kind
 from torchlint.checks.devices.host_copies import HostCopy
+from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened, spelling_of
 from torchlint.checks.framework.visit import Visit
@@ -22,6 +25,7 @@ from torchlint.facts.tensors.devices import Device, devices_named, is_on_cpu
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import is_method_call, last_word, method_called
 from torchlint.facts.values import argument_of
+from torchlint.project.index import Project
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -37,7 +41,17 @@ _MAKERS = frozenset(f"torch.{kind}{like}" for kind in ("empty", "zeros", "ones",
 }
 
 
-@check(codes=(_CODE,), triggers=Triggers(methods=_METHODS))
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """Another file may read the copy."""
+    if draft.values["reading"]:
+        return draft
+    sink = project.flows.sink_of(draft.exits, HostCopy)
+    if sink is None:
+        return None
+    return replace(draft, values={**draft.values, "reading": shortened(sink.what)}, related=sink.told(_READ))
+
+
+@check(codes=(_CODE,), triggers=Triggers(methods=_METHODS), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """The copy, with the place that reads it."""
     call = visit.call
@@ -46,6 +60,8 @@ def find(visit: Visit) -> Iterator[Finding]:
         return
     flow = follow(HostCopy(visit.facts), *_starts(call))
     if flow.sink is None:
+        if flow.exits:
+            yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit), "reading": ""}, exits=tuple(flow.exits))
         return
     is_direct = visit.facts.index.statement_of(flow.sink.node) is visit.statement
     values = {"spelling": spelling_of(visit), "reading": shortened(flow.sink.what)}
