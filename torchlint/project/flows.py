@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from torchlint.facts.flow.values import End
     from torchlint.project.index import Project
 
-_MOST = 60
-"""Entrances into other files: a value that goes through more is one that everything may get at."""
+_MOST, _MOST_AT_ONCE = 60, 30
+"""Entrances into other files, of one value and of one step of it: what goes through more, everything may get at."""
 Followed = TypeVar("Followed", bound=Analysis)
 _MOST_ORIGINS = 20
 """Origins of one value that are asked for: what has more may be anything."""
@@ -84,7 +84,8 @@ class Flows:
             if exit_ in seen:
                 continue
             seen.add(exit_)
-            for path in self._paths_behind(exit_):
+            paths = self._paths_behind(exit_)
+            for path in paths if len(paths) <= _MOST_AT_ONCE else ():
                 entered += 1
                 hop = self._hop(path, exit_, analysis) if entered <= _MOST else None
                 if hop is None:
@@ -121,6 +122,10 @@ class Flows:
                 waiting += flow.exits
         return found
 
+    def _makes(self, path: str, owner: str) -> bool:
+        """Whether a file calls a class."""
+        return any(plain(edge.callee) == owner for edge in self._project.summaries[path].edges)
+
     def _paths_behind(self, exit_: Exit) -> list[str]:
         home = exit_.symbol.partition("::")[0]
         if isinstance(exit_.port, int | str):
@@ -129,8 +134,9 @@ class Flows:
             others = [path for path in self._project.summaries if not is_test(path)]
             return self._project.texts.naming(exit_.port.name.rpartition("::")[2], others)
         users = self._users[exit_.symbol] - {home}
-        if isinstance(exit_.port, Field) and exit_.symbol.endswith("::"):
-            return self._project.texts.naming(exit_.port.name, users)  # a name of a module is read by that name alone
+        if isinstance(exit_.port, Field):  # it is read by that name alone, in files that make objects by others too
+            makers = {path for path in users if not exit_.symbol.endswith("::") and self._makes(path, exit_.symbol)}
+            return sorted({*makers, *self._project.texts.naming(exit_.port.name, users - makers)})
         return sorted(users)
 
 
@@ -175,15 +181,16 @@ def origins_answered(
             continue
         seen.add(origin)
         files = _files_behind(project, origin) if len(seen) <= _MOST_ORIGINS else []
-        every = [_answers(project, path, origin, asked, kind) for path in files]
-        found = [answers.all for answers in every if answers is not None and answers.is_seen]
-        if not found:
+        is_seen = False
+        for answers in (_answers(project, path, origin, asked, kind) for path in files):
+            is_seen = is_seen or (answers is not None and answers.is_seen)
+            for one in answers.all if answers is not None and answers.is_seen else ():
+                if one.origin is not None:
+                    waiting.append(one.origin)
+                else:
+                    yield one.answer
+        if not is_seen:
             yield None
-        for one in (answer for answers in found for answer in answers):
-            if one.origin is not None:
-                waiting.append(one.origin)
-            else:
-                yield one.answer
 
 
 def _answers(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from torchlint.facts.call_edges import Argument, Edge, Handed, handed_on
 from torchlint.facts.entries import is_test
@@ -59,7 +59,7 @@ class GivenArguments:
                 home, name = calls.callee(edge)
                 self._calls[home, name.removesuffix(".__init__")].append((path, edge))
 
-    def of(self, callee: Symbol, parameter: str, position: int | None) -> list[Argument]:
+    def of(self, callee: Symbol, parameter: str, position: int | None) -> Iterator[Argument]:
         """What each call gives for a parameter, by keyword or at a position; `...` where that is open."""
         calls = (self._handed.by(path, edge).arguments for path, edge in self._calls.get(callee, ()))
-        return [call.get(parameter, ... if position is None else call.get(position, ...)) for call in calls]
+        return (call.get(parameter, ... if position is None else call.get(position, ...)) for call in calls)

@@ -50,12 +50,9 @@ class Programs:
     def __init__(self, summaries: Mapping[str, FileSummary], scripts: tuple[tuple[str, str], ...] = ()) -> None:
         self._summaries = summaries
         self.calls = CallGraph(summaries)
-        entries = [
-            (path, entry)
-            for path, summary in sorted(summaries.items())
-            for entry in summary.entries
-            if not entry.is_tentative or self._works(path, entry)
-        ]
+        entries = [(path, entry) for path, summary in sorted(summaries.items()) for entry in summary.entries]
+        working = set(self._working([one for one in entries if one[1].is_tentative]))
+        entries = [one for one in entries if not one[1].is_tentative or one in working]
         entries += [
             (path, Entry(EntryKind.COMMAND, function, summaries[path].start))
             for path, function in scripts
@@ -70,11 +67,19 @@ class Programs:
         self._handed_on = handed_on
         self._modes.clear()
 
-    def _works(self, path: str, entry: Entry) -> bool:
-        """Whether what runs from here trains, or sets the mode that all behind it runs under."""
-        run = self.calls.run([(path, entry.symbol)])
-        sets_mode = any((one, call.symbol) in run for one, _ in run for call in self._modes_in(one))
-        return sets_mode or training_in(run, self._summaries) is not None
+    def _working(self, entries: Sequence[tuple[str, Entry]]) -> Iterator[tuple[str, Entry]]:
+        """Those from which a training runs, or what sets the mode that all behind it runs under.
+
+        Every module of a package is such an entry, and none works mostly: all are asked together, then by halves.
+        """
+        run = self.calls.run([(path, entry.symbol) for path, entry in entries])
+        sets_mode = any(
+            (path, call.symbol) in run for path in {path for path, _ in run} for call in self._modes_in(path)
+        )
+        if sets_mode or training_in(run, self._summaries) is not None:
+            middle = len(entries) // 2
+            halves = (entries[:middle], entries[middle:])
+            yield from (one for half in halves for one in self._working(half)) if middle else entries
 
     def _modes_in(self, path: str) -> tuple[ModeCall, ...]:
         return self._summaries[path].modes if path in self._summaries else ()

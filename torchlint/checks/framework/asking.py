@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -38,20 +38,21 @@ def is_given(path: str, asked: Asked | AskedTensor | AskedCallee, project: Proje
         return (asked.tensor is None or is_given(path, asked.tensor, project)) and bool(_makers(asked, project))
     if isinstance(asked, AskedTensor):
         tensors = origins_answered(project, asked.sources, functools.partial(_tensor, bool(asked.elements)), _Shape)
-        met = [one is not None and asked.is_met_by(one.elements, one.dimensions) for one in tensors]
+        met = (one is not None and asked.is_met_by(one.elements, one.dimensions) for one in tensors)
         return any(met) if asked.or_more else all(met)
     source = asked.source
-    given: Sequence[Argument]
+    given: Iterable[Argument]
     if isinstance(source, GivenByCalls):
         given = project.arguments.of((path, source.symbol), source.parameter, source.position)
     elif isinstance(source, Origin):
         found = constants_of(source, project)
-        given = [constant for values in found if values is not None for constant in values.constants]
+        given = (constant for values in found if values is not None for constant in values.constants)
     else:
         given = project.configuration_files.values_of(source, path)
-    if asked.is_usual and not given:
-        return True
-    return any(asked.is_usual if one is ... else meets(one, asked.condition) for one in given)
+    # One after another: where one of them is enough, no further file is asked.
+    answers = (asked.is_usual if one is ... else meets(one, asked.condition) for one in given)
+    first = next(answers, None)
+    return asked.is_usual if first is None else first or any(answers)
 
 
 def constants_of(origin: Origin, project: Project) -> Iterator[Values | None]:

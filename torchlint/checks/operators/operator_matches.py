@@ -100,8 +100,10 @@ def handed_calls(facts: FileFacts) -> Iterator[CallSite]:
 
 
 def may_be_loss(call: ast.Call) -> bool:
+    """Whether a call gives two arguments, as a loss gets them; `norm_layer(width, **options)` may give any number."""
     is_kept = isinstance(call.func, ast.Name) or is_own(call.func)
-    return is_kept and len(call.args) + len(call.keywords) == _OF_A_LOSS
+    is_open = any(keyword.arg is None for keyword in call.keywords)
+    return is_kept and not is_open and len(call.args) + len(call.keywords) == _OF_A_LOSS
 
 
 def _handed_from(facts: FileFacts, call: ast.Call, scope: int) -> Origin | None:
