@@ -60,7 +60,7 @@ def _imported(facts: FileFacts, module: str, name: str, value: Value, sanitizes:
                 reads += facts.index.reads(scope.index, held)
                 if scope.index == 0:
                     yield Exit(f"{facts.path}::", Field(held), value.path, value.label)
-    for node in references(facts):
+    for node in references(facts, name):
         if isinstance(node, ast.Attribute) and node.attr == name and module in _names_of(facts, node.value):
             reads.append(node)
     yield from unless_sanitized(facts, reads, value, None, sanitizes)
@@ -99,7 +99,7 @@ def _may_have_more(facts: FileFacts, module: str, name: str) -> bool:
     """Whether a file may read a name of a module by a star, or from a module that is not known."""
     if any(_leads_to(facts, star, module) for scope in facts.symbols.scopes for star in scope.stars):
         return True
-    asked = (node.value for node in references(facts) if isinstance(node, ast.Attribute) and node.attr == name)
+    asked = (node.value for node in references(facts, name) if isinstance(node, ast.Attribute) and node.attr == name)
     others = [names for node in asked if module not in (names := _names_of(facts, node))]
     return any(not names or any(one.endswith("::") for one in names) for names in others)
 

@@ -51,6 +51,7 @@ from torchlint.facts.differentiation import (
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import public_name
 from torchlint.facts.gradients import is_gradless
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.scopes import CallSite, ScopeKind, Site
 from torchlint.facts.summary import OperatorCall
@@ -83,7 +84,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     """One finding for each rule that an operator reached here belongs to."""
     table = visit.catalogue.spellings
     if isinstance(visit.node, ast.Call):
-        found = matches_of_call(visit.facts, table, visit.call, visit.scope)
+        found: Iterable[Match] = _matches_of_call(visit.facts, visit.catalogue, visit.call, visit.scope)
     elif isinstance(visit.node, ast.Subscript | ast.BinOp):
         found = matches_of_expression(visit.facts, table, visit.node, visit.scope)
     else:
@@ -115,6 +116,12 @@ def find(visit: Visit) -> Iterator[Finding]:
             )
 
 
+@memoized
+def _matches_of_call(facts: FileFacts, catalogue: Catalogue, call: ast.Call, scope: int) -> tuple[Match, ...]:
+    """Once for what is found in a file, and once for what its project is told."""
+    return tuple(matches_of_call(facts, catalogue.spellings, call, scope))
+
+
 def _as_given(visit: Visit, match: Match) -> Match:
     """A match with what the whole model is given does not vary where another tensor's gradient is what is asked for."""
     value = input_of(match.use, match.spelling)
@@ -130,8 +137,8 @@ def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorC
     visit = Visit(facts, catalogue, reporting_rules(catalogue))
     for site in (site for site in facts.symbols.calls if _may_match(facts, table, site)):
         visit.at(site)
-        found = matches_of_call(facts, table, site.node, site.scope)
-        yield from _calls(visit, found, site.node.func, site.statement)
+        matches = _matches_of_call(facts, catalogue, site.node, site.scope)
+        yield from _calls(visit, matches, site.node.func, site.statement)
     for store in stores_through_index(facts):
         visit.at(store)
         found = matches_of_store(facts, table, store.statement, store.scope)

@@ -9,7 +9,7 @@ from torchlint.facts.calls import callers
 from torchlint.facts.file import FileFacts
 from torchlint.facts.functions import own_scope
 from torchlint.facts.memoizing import memoized
-from torchlint.facts.tree import is_super
+from torchlint.facts.tree import is_super, last_word
 
 _NAMING_A_TYPE = (ast.ClassDef, ast.arg, ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -30,7 +30,7 @@ def _reads(facts: FileFacts, symbol: str) -> Iterator[tuple[ast.expr, bool]]:
     own = own_scope(facts, symbol)
     called = set() if own is None else {id(site.node.func) for site, _ in callers(facts, own)}
     owner, _, method = symbol.partition("::")[2].rpartition(".")
-    for node in references(facts):
+    for node in references(facts, _last_part(symbol)):
         names = facts.names(node, facts.index.inner_scope_of(node))
         if symbol in {plain(name) for name in names.names}:
             yield node, True
@@ -45,7 +45,7 @@ def is_only_made(facts: FileFacts, owner: str) -> bool:
         _is_called(facts, node)
         or isinstance(facts.index.parents[node], _NAMING_A_TYPE)
         or is_super(facts.index.parents[node])
-        for node in references(facts)
+        for node in references(facts, _last_part(owner))
         if owner in facts.names(node, facts.index.inner_scope_of(node)).names
     )
 
@@ -55,11 +55,31 @@ def plain(symbol: str) -> str:
     return symbol.replace("().", ".")
 
 
-def references(facts: FileFacts) -> Iterator[ast.Name | ast.Attribute]:
-    """All names and attributes that a file reads."""
+def references(facts: FileFacts, word: str) -> Iterator[ast.Name | ast.Attribute]:
+    """The names and attributes that a file reads by a word, or by what an import calls it here.
+
+    Another name for a function (`step = net.step`) comes of reading it by its own.
+    """
+    read, aliases = facts.cached(_by_word)
+    yield from (node for one in dict.fromkeys((word, *aliases.get(word, ()))) for node in read.get(one, ()))
+
+
+def _by_word(facts: FileFacts) -> tuple[dict[str, list[ast.Name | ast.Attribute]], dict[str, list[str]]]:
+    read: dict[str, list[ast.Name | ast.Attribute]] = {}
     for node in facts.index.parents:
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-            yield node
+            read.setdefault(last_word(node), []).append(node)
+    aliases: dict[str, list[str]] = {}
+    for scope in facts.symbols.scopes:
+        for held, bindings in scope.bindings.items():
+            for name in {one.target.name for one in bindings if one.target is not None and one.target.name != held}:
+                aliases.setdefault(name or "", []).append(held)
+    return read, aliases
+
+
+def _last_part(symbol: str) -> str:
+    """`step` of `net.py::Net.step`."""
+    return symbol.rpartition("::")[2].rpartition(".")[2]
 
 
 def _is_called(facts: FileFacts, node: ast.expr) -> bool:
