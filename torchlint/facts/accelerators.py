@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import bisect
 import functools
 import re
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
@@ -79,6 +80,13 @@ class DeviceWords(msgspec.Struct, frozen=True, eq=False):
                 found.add(name)
         return frozenset(found)
 
+    def lines_in(self, text: str) -> list[int]:
+        """The lines of a text that may speak of any."""
+        lowered = text.lower()
+        parts = [part for part in (*(part for part, _ in self.inside), *self.whole) if part in lowered]
+        lines = enumerate(lowered.split("\n"), start=1)
+        return [number for number, line in lines if any(part in line for part in parts)]
+
 
 @functools.cache
 def _alone(word: str) -> re.Pattern[str]:
@@ -90,10 +98,13 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     """The devices that the code of a file names, as the registry calls them; with CUDA nothing else matters."""
     found = frozenset({OPEN} if _is_open(facts, words) else ())
     # What the text names may stand behind code, in a comment: only the tree tells.
-    hoped = words.named_in(_without_prose(facts))
-    sites = facts.calls.find(words=words.neutral_words) if not hoped <= found else ()
+    prose = _without_prose(facts)
+    hoped = words.named_in(prose)
+    if hoped <= found:
+        return found
+    sites = facts.calls.find(words=words.neutral_words)
     neutral = {site.node.func for site in sites if facts.names(site.node.func, site.scope).only in words.neutral}
-    for text in _texts(facts.tree, neutral, words) if not hoped <= found else ():
+    for text in _texts(facts.tree, words.lines_in(prose), neutral, words):
         found |= _named_by(words, text)
         if hoped <= found:
             break
@@ -152,12 +163,12 @@ def _keeps_device(facts: FileFacts, given: ast.expr, scope: int) -> bool:
     return is_dtype(facts, given, scope)
 
 
-def _texts(tree: ast.Module, neutral: Collection[ast.expr], words: DeviceWords) -> Iterator[str]:
-    """The names and strings of a file, docstrings and what moves nothing left out."""
+def _texts(tree: ast.Module, lines: Sequence[int], neutral: Collection[ast.expr], words: DeviceWords) -> Iterator[str]:
+    """The names and strings of the statements on some lines, docstrings and what moves nothing left out."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        if _says_nothing(node) or node in neutral:
+        if _says_nothing(node) or node in neutral or (isinstance(node, ast.stmt) and not _stands_on(node, lines)):
             continue
         if isinstance(node, ast.ImportFrom):
             yield from {f"{node.module}.{alias.name}" for alias in node.names} - words.neutral
@@ -166,6 +177,13 @@ def _texts(tree: ast.Module, neutral: Collection[ast.expr], words: DeviceWords) 
         if isinstance(text, str):
             yield text
         waiting += children(node)
+
+
+def _stands_on(statement: ast.stmt, lines: Sequence[int]) -> bool:
+    """Whether a statement, its decorators included, stands on one of these lines."""
+    first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
+    place = bisect.bisect_left(lines, first)
+    return place < len(lines) and lines[place] <= (statement.end_lineno or first)
 
 
 def _says_nothing(node: ast.AST) -> bool:
