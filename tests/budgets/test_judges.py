@@ -1,0 +1,68 @@
+"""How many files judges ask where a project has many that name a class: few of them say anything about the question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from torchlint.api import CheckOptions, check_paths
+from torchlint.project.answers import Interview
+
+FILES, FEW = 40, 4
+_TRAINING = "loss = net(x).sum()\n    loss.backward()\n    torch.optim.SGD(net.parameters(), 0.1).step()\n"
+_LAYERS = """from torch import nn
+
+
+class Mlp(nn.Module):
+    def __init__(self, width, norm_layer=None, **options):
+        super().__init__()
+        self.norm = norm_layer(width, **options)
+
+    def forward(self, x):
+        return self.norm(x)
+"""
+_LAYER_USER = "from layers import Mlp\nfrom torch import nn\n\n\ndef build():\n    return Mlp({n}, nn.LayerNorm)\n"
+_BASE = """class Net:
+    def load(self, names):
+        self.unwanted_names = list(set(names))
+        return self.unwanted_names
+"""
+_HEIR = "from layers import Net\n\n\nclass Net{n}(Net):\n    def width(self):\n        return {n}\n"
+_READER = """from layers import Net
+
+
+class Reader(Net):
+    def tell(self):
+        for name in self.unwanted_names:
+            print(name)
+"""
+
+
+def files_asked(root: Path) -> set[str]:
+    """The files whose trees judges of a cold check ask."""
+    asked: set[str] = set()
+    answer = Interview.answer
+
+    def counting(interview: Interview, path: str, *rest: object) -> object:
+        asked.add(path)
+        return answer(interview, path, *rest)  # type: ignore[arg-type]
+
+    with mock.patch.object(Interview, "answer", counting):
+        check_paths([root], CheckOptions(jobs=1))
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("layers", "user", "reader"),
+    [(_LAYERS, _LAYER_USER, ""), (_BASE, _HEIR, _READER)],
+    ids=["a layer that is handed over with options is no loss", "a field is read where it is named"],
+)
+def test_few_files_are_asked(tmp_path: Path, layers: str, user: str, reader: str) -> None:
+    texts = {f"user{n}.py": user.format(n=n) for n in range(FILES)}
+    texts |= {"layers.py": layers, "reader.py": reader, "requirements.txt": "torch==2.6.0\n"}
+    texts["train.py"] = f"import torch\nfrom user1 import *\n\nif __name__ == '__main__':\n    {_TRAINING}"
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert len(files_asked(tmp_path)) <= FEW
