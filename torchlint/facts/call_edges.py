@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from types import EllipsisType
 
@@ -111,7 +111,7 @@ def edges_of(facts: FileFacts, watch: Watch) -> Iterator[Edge]:
 
 def handed_on(facts: FileFacts, watch: Watch, symbol: str) -> Iterator[Handed]:
     """What the calls of one symbol hand on, in the same order: few are asked."""
-    for site in (one for one in facts.symbols.calls if facts.symbol_of(one) == symbol):
+    for site in facts.cached(_calls_by_symbol).get(symbol, ()):
         for one in _led_by(facts, site, watch):
             carries = one.edge.passing >= Passing.CARRIED
             yield Handed(
@@ -121,6 +121,13 @@ def handed_on(facts: FileFacts, watch: Watch, symbol: str) -> Iterator[Handed]:
                 carried=_ANY if one.is_handed else carried_by(facts, site) if carries else (),
                 demands=() if one.edge.is_reference else _demands(facts, site),
             )
+
+
+def _calls_by_symbol(facts: FileFacts) -> dict[str, list[CallSite]]:
+    found: dict[str, list[CallSite]] = defaultdict(list)
+    for site in facts.symbols.calls:
+        found[facts.symbol_of(site)].append(site)
+    return found
 
 
 def _demands(facts: FileFacts, site: CallSite) -> tuple[Demand, ...]:
