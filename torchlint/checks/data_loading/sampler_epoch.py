@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -17,6 +16,7 @@ from torchlint.facts.calls import callers, targets
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.data_loading.loaders import LOADERS
 from torchlint.facts.entries import is_beside_training
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.containment import Containment, is_recorded, lost
 from torchlint.facts.flow.tracker import Sink, follow
 from torchlint.facts.flow.values import Move, Value
@@ -25,9 +25,6 @@ from torchlint.facts.training.steps import BACKWARD
 from torchlint.facts.tree import method_called, targets_of, words_in
 from torchlint.facts.words import says
 from torchlint.project.index import Project
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _CODE = "TL405"
 _SAMPLER = "torch.utils.data.DistributedSampler"

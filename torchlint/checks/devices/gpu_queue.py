@@ -10,12 +10,12 @@ import ast
 import enum
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import is_module_class
 from torchlint.facts.definitions import step_back
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
 from torchlint.facts.functions import own_scope
 from torchlint.facts.memoizing import memoized
@@ -26,9 +26,6 @@ from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
 from torchlint.facts.training.steps import is_optimizer
 from torchlint.facts.tree import last_word
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 
 class Effect(enum.IntEnum):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -29,13 +28,11 @@ from torchlint.checks.memory.uninitialised.parameters import (
 )
 from torchlint.diagnostics import Confidence, Related
 from torchlint.facts.classes import is_module_class
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.flow.values import Field, Value
 from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _USES = (OperatorUse("uninitialized_memory"),)
 _CODE = "TL118"

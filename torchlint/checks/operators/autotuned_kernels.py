@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.checks.framework.drafts import OperatorUse
 from torchlint.checks.framework.operator_verdict import judge_operators
@@ -12,11 +11,9 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import SETTERS, Visit, writes
 from torchlint.facts.definitions import seen_values
+from torchlint.facts.file import FileFacts
 from torchlint.facts.tree import index_parts, is_literal_none, last_word, targets_of
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _CODE = "TL117"
 _PRODUCTS = ("dot", "dot_scaled")

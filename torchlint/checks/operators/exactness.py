@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
 from torchlint.facts.definitions import step_back
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of, is_named_mask
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import called_name, operand
 from torchlint.facts.tree import last_word
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _COUNTED = frozenset(
     ["accuracies", "correct", "hits", "counts", "gt", "matches", "positives", "target", "targets", "labels"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import Given, arguments_for, callers, functions_of
@@ -13,17 +12,15 @@ from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_end
 from torchlint.facts.differentiation import is_named_for_data
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Parameter
 from torchlint.facts.gradients import is_cut_off, is_gradless
 from torchlint.facts.reaching import reads_by_binding
+from torchlint.facts.scopes import Scope
 from torchlint.facts.tensors.annotations import of_method
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_own, last_word, method_called
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import Scope
 
 _OUTSIDE = frozenset({"data", "shape", "dtype", "device", "ndim"})
 """Attributes behind which no gradient comes back."""

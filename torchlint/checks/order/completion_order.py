@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.order.orders import finding_of, in_files, judge_open, judged_by, used
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Sink, follow
 from torchlint.facts.flow.values import Kept, Move, Value
 from torchlint.facts.order.analysis import OrderAnalysis, started
@@ -20,9 +20,6 @@ from torchlint.facts.order.places import is_only_reduced
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import starter_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _CODE = "TL404"
 FUNCTIONS = frozenset({"concurrent.futures.as_completed", "asyncio.as_completed", "dask.distributed.as_completed"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
@@ -12,15 +11,13 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import is_module_class, method_of
 from torchlint.facts.definitions import definitions_of
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
 from torchlint.facts.functions import own_scope
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.training.training_mode import DROPOUT_FUNCTIONS, DROPOUTS
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _CODE = "TL310"
 _CHECKPOINTS = {

@@ -6,7 +6,6 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -23,6 +22,7 @@ from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import dominates
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.entries import is_demonstration, is_measuring, is_test
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EVERYWHERE, Parameter
 from torchlint.facts.modes import Mode
 from torchlint.facts.origins import Origin, beyond
@@ -31,9 +31,6 @@ from torchlint.facts.values import Values, argument_of
 from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.options import keeps_from_running
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 BENCHMARK = "torch.backends.cudnn.benchmark"
 DETERMINISTIC = "torch.backends.cudnn.deterministic"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import callers
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of, seen_values
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Parameter, Through
 from torchlint.facts.functions import returned_values
 from torchlint.facts.memoizing import memoized
@@ -21,9 +21,6 @@ from torchlint.facts.training.steps import is_optimizer, is_optimizer_class
 from torchlint.facts.tree import is_method_call, last_word, words_in
 from torchlint.facts.values import all_given, argument_of
 from torchlint.facts.words import says
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _LOADING = re.compile(r"load|restore|resum", re.IGNORECASE)
 _LOADING_STATE = re.compile(r"load_(?:\w+_)?state_dict")

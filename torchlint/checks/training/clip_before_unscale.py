@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,14 +13,11 @@ from torchlint.diagnostics import Confidence
 from torchlint.facts.control.conditions import conditions_on, mutually_exclusive
 from torchlint.facts.control.order import position_of, precedes
 from torchlint.facts.definitions import seen_values
-from torchlint.facts.full_names import dotted
+from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import Names, dotted
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_method_call, is_own, last_word, words_in
 from torchlint.facts.values import all_given, argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
 
 _CODE = "TL603"
 CLIPS = frozenset(

@@ -9,20 +9,17 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.facts.classes import bases_of
 from torchlint.facts.control.blocks import blocks_of
 from torchlint.facts.definitions import seen_values
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Through
 from torchlint.facts.training.training_mode import NORMS
 from torchlint.facts.tree import is_method_call, is_self, is_super
 from torchlint.facts.values import argument_of, may_be_hidden
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _SEQUENTIAL = "torch.nn.Sequential"
 _DIMENSIONS = ("1d", "2d", "3d")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.control.conditions import asks_for_release, is_for_some_releases, tests_around
+from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import BindingKind, CallSite
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _CODE = "TL604"
 _SINCE = ">=2.4"

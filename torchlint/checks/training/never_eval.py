@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -18,8 +17,9 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.control.order import precedes
 from torchlint.facts.entries import is_test
+from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import public_name
-from torchlint.facts.scopes import BindingKind, ScopeKind, Variable
+from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind, Variable
 from torchlint.facts.training.training_mode import LOADERS
 from torchlint.facts.tree import is_literal_none, is_method_call, is_own, method_called, only_target
 from torchlint.facts.values import all_given
@@ -27,10 +27,6 @@ from torchlint.facts.words import says
 from torchlint.project.call_graph import is_reached
 from torchlint.project.index import Project
 from torchlint.project.trainings import sets_modes_beside, stays_in_training_mode, varying_layer
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
 
 _CODE = "TL314"
 _KEEPING = load_values().methods[Kind.MODULE] - {"eval", "train"} | {"module"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.checks.training.checkpoints import loads_a_file
 from torchlint.facts.calls import called_functions, callers
@@ -13,15 +12,13 @@ from torchlint.facts.control.blocks import enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import Position, position_of
 from torchlint.facts.definitions import definitions_of, only_value, seen_values
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
 from torchlint.facts.options.demands import demands_on
 from torchlint.facts.scopes import AssignSite, CallSite, Site
 from torchlint.facts.training.steps import holds_optimizer, is_optimizer_class
 from torchlint.facts.tree import is_method_call, is_own, targets_of, words_in
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _DEPTH = 3
 """Functions that train for one another."""

@@ -6,18 +6,15 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.control.conditions import managers_around, tests_around
+from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.elements import is_count
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import last_word, method_called
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 MAKERS = frozenset({"torch.empty", "torch.empty_like", "torch.empty_strided", "torch.empty_permuted"})
 """Functions whose result holds whatever the memory held before."""

@@ -6,7 +6,6 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,6 +14,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import callers
 from torchlint.facts.classes import is_module_class
 from torchlint.facts.control.order import dominates
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.chronology import Chronology
 from torchlint.facts.flow.containment import Containment, call_with
 from torchlint.facts.flow.stores import other_stores
@@ -31,9 +31,6 @@ from torchlint.facts.tensors.methods import (
     only_describes,
     reads_all,
 )
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 PARAMETER = "torch.nn.Parameter"
 SCALED = frozenset({"addmm", "addmv", "addr", "addbmm", "baddbmm"})

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.checks.memory.uninitialised.makers import MAKERS
 from torchlint.checks.memory.uninitialised.memory import PARAMETER, Memory
 from torchlint.facts.classes import heirs, method_of
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.flow.values import Value
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call, is_own, only_target
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _FILLING = re.compile(r"reset|init|load|from_|copy|set_|update|quant|pack|convert|build|weights?_|_weights?")
 """Methods that may give a parameter its values, by their names."""

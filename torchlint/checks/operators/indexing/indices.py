@@ -6,9 +6,9 @@ import ast
 import enum
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import only_end, only_value, step_back
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EACH, Definition, End, Item
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of
@@ -17,9 +17,6 @@ from torchlint.facts.tensors.operands import beside_operand, called_name, made_b
 from torchlint.facts.tensors.ranks import rank_of
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _SPLITTING = frozenset({"where", "nonzero"})
 """What these return, unpacked, is one tensor for each coordinate."""

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import step_back
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End, Item, Parameter
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, operand
 from torchlint.facts.tree import last_word
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _DEPTH = 8
 _NARROWING = frozenset({"half", "bfloat16"})

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
 from torchlint.checks.operators.indexing.indices import Repeats, has_unit_dim, repeats_of
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.definitions import step_back
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End
 from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_filled_up, is_told_to_ask
 from torchlint.facts.memoizing import memoized
@@ -22,9 +22,6 @@ from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import called_name, operand
 from torchlint.facts.tensors.views import unit_dims_of
 from torchlint.facts.tree import index_parts, is_ellipsis, is_method_call, is_own, last_word
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _DEPTH = 8
 _DIFFERENT = frozenset({"arange", "randperm"})
