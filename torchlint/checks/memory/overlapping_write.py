@@ -37,10 +37,7 @@ def _assignments(facts: FileFacts) -> Iterator[Site]:
         yield Site(store.node, store.scope, store.node)
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(methods=WRITING, sites=_assignments),
-)
+@check(codes=(_CODE,), triggers=Triggers(methods=WRITING, sites=_assignments))
 def find(visit: Visit) -> Iterator[Finding]:
     """The in-place call, or the assignment."""
     if not visit.facts.cached(makes_views):

@@ -54,14 +54,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return next((replace(found, related=(Related(facts.locate(node), _READ),)) for facts, node in reads), None)
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(
-        calls=MAKERS | TYPED,
-        methods=METHOD_MAKERS | {"new"},
-    ),
-    judge=_judge,
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=MAKERS | TYPED, methods=METHOD_MAKERS | {"new"}), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """The call that makes the memory."""
     found = _exposure(visit.facts, visit.site) if makes_uninitialised(visit.facts, visit.site) else None
@@ -118,11 +111,7 @@ def _returned(facts: FileFacts, site: CallSite, memory: Memory) -> Finding | Non
 
 
 def _found(
-    site: CallSite,
-    message: str,
-    confidence: Confidence | None,
-    name: str,
-    places: Sequence[tuple[ast.AST, str]],
+    site: CallSite, message: str, confidence: Confidence | None, name: str, places: Sequence[tuple[ast.AST, str]]
 ) -> Finding:
     """`name` is of the parameter, or of the function that returns the memory."""
     values, related = {"name": name}, tuple(places)

@@ -11,12 +11,7 @@ from typing import Literal
 from torchlint.catalogue.registry import Argument, Operator, OperatorCondition, Spelling
 from torchlint.checks.framework.drafts import AskedTensor
 from torchlint.checks.operators.exactness import is_named_count, is_one_value, is_whole, runs_on_integers
-from torchlint.checks.operators.indexing.indices import (
-    Repeats,
-    has_unit_dim,
-    is_named_strictly,
-    repeats_of,
-)
+from torchlint.checks.operators.indexing.indices import Repeats, has_unit_dim, is_named_strictly, repeats_of
 from torchlint.checks.operators.indexing.rankings import are_different, is_second_dropped, is_used, ties, uses_indices
 from torchlint.checks.operators.indexing.reads import carries_no_gradient, is_named_for_one, takes_each_once
 from torchlint.facts.calls import callers

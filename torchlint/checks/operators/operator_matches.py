@@ -273,14 +273,7 @@ def _is_integer_index(facts: FileFacts, indexed: ast.Subscript, scope: int) -> b
 
 
 def _match(
-    facts: FileFacts,
-    operator: Operator,
-    spelling: Spelling,
-    name: str,
-    use: Use,
-    scope: int,
-    *,
-    certain: bool,
+    facts: FileFacts, operator: Operator, spelling: Spelling, name: str, use: Use, scope: int, *, certain: bool
 ) -> Iterator[Match]:
     """The match, unless nothing is left of it: no gradient where only the backward pass varies, or no case at all."""
     is_cut = operator.direction == "backward" and is_cut_off(facts, input_of(use, spelling), scope)

@@ -74,11 +74,7 @@ def _triggers(catalogue: Catalogue, selected: frozenset[str]) -> Triggers:
     )
 
 
-@check(
-    codes=reporting_rules,
-    triggers=_triggers,
-    judge=judge_operators,
-)
+@check(codes=reporting_rules, triggers=_triggers, judge=judge_operators)
 def find(visit: Visit) -> Iterator[Finding]:
     """One finding for each rule that an operator reached here belongs to."""
     table = visit.catalogue.spellings

@@ -118,11 +118,7 @@ def _only_bound(node: ast.AST) -> tuple[str, bool] | None:
     return ast.unparse(given), bounds.lower is not None
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=FUNCTIONS, methods=METHODS),
-    judge=judged_by(ResultsAnalysis),
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=FUNCTIONS, methods=METHODS), judge=judged_by(ResultsAnalysis))
 def find(visit: Visit) -> Iterator[Finding]:
     """Tasks whose results are collected as they finish, and then used by their place."""
     if is_method_call(visit.call, *METHODS) or visit.callee() in FUNCTIONS:
@@ -146,12 +142,7 @@ def _worker_starts(facts: FileFacts) -> list[CallSite]:
     return [site for site, starter in starters if starter is not None and starter.worker]
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=_POOLS, sites=_worker_starts),
-    judge=judge_open,
-    is_open=True,
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=_POOLS, sites=_worker_starts), judge=judge_open, is_open=True)
 def workers(visit: Visit) -> Iterator[Finding]:
     """Workers that are started one by one, and pools of threads: what they share has the order of who gets to it."""
     yield Finding(_CODE, visit.node, message="open_started")

@@ -192,11 +192,7 @@ def _is_later(seed: SeedCall, draft: Draft) -> bool:
     return (seed.path, seed.symbol) == (path, symbol) and seed.moment.start[0] > line
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=_SETTERS),
-    judge=_judge,
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=_SETTERS), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """A seeding call whose seed comes from the clock, the process, the system's entropy or a salted hash."""
     setter, call = visit.callee(), visit.call

@@ -48,11 +48,7 @@ def _speaks(draft: Draft, environments: Environments) -> bool:
     return unseeded is None and is_first and bool(environments.made) and not environments.is_space_seeded
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=MAKERS, methods=frozenset({"sample"})),
-    judge=_judge,
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=MAKERS, methods=frozenset({"sample"})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """Environments that are made, and random actions."""
     if makes_environment(visit.facts, visit.site, visit.names(visit.call.func)):

@@ -65,11 +65,7 @@ def _is_used_unseeded(draft: Draft, project: Project) -> bool:
     return bool(draft.values["use"]) or project.flows.sink_of(draft.exits, Use) is not None
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=frozenset({*_OBJECTS, *_SPLITS})),
-    judge=_judge,
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({*_OBJECTS, *_SPLITS})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """Generators made without a seed, and splits without a generator."""
     name = visit.callee() or ""

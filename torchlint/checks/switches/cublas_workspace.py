@@ -146,12 +146,7 @@ def _on_setting(setting: EnvironmentSetting, facts: FileFacts) -> Iterator[Setti
         yield SettingFinding("TL205", {"value": setting.value})
 
 
-@check(
-    codes=("TL204", "TL205", "TL206"),
-    triggers=_triggers,
-    judge=_judge,
-    on_setting=_on_setting,
-)
+@check(codes=("TL204", "TL205", "TL206"), triggers=_triggers, judge=_judge, on_setting=_on_setting)
 def find(visit: Visit) -> Iterator[Finding]:
     """The calls that turn the mode on, and the writes of the variable that are wrong or too late."""
     if isinstance(visit.node, ast.Call):

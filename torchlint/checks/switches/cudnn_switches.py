@@ -168,11 +168,7 @@ def _of_contradiction(draft: Draft, project: Project) -> Draft:
     return replace(draft, severity=Severity.INFO) if is_note else draft
 
 
-@check(
-    codes=("TL208", "TL209"),
-    triggers=Triggers(assigned=frozenset({BENCHMARK, DETERMINISTIC})),
-    judge=_judge,
-)
+@check(codes=("TL208", "TL209"), triggers=Triggers(assigned=frozenset({BENCHMARK, DETERMINISTIC})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """Flags that are on together, and one that is all that asks for equal runs."""
     assignment = visit.assignment

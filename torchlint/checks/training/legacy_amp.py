@@ -29,10 +29,7 @@ _MODULES = frozenset({"torch.cuda.amp", "torch.cpu.amp", _APEX})
 _APEX_CALLS = frozenset(f"{_APEX}.{name}" for name in ("initialize", "scale_loss"))
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=frozenset(OF_TORCH) | _APEX_CALLS, imports=_MODULES),
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset(OF_TORCH) | _APEX_CALLS, imports=_MODULES))
 def find(visit: Visit) -> Iterator[Finding]:
     """The import of a deprecated name, or the call that spells it out."""
     if isinstance(visit.node, ast.Call):
