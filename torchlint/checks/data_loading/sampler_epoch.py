@@ -75,8 +75,7 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _evaluates(visit: Visit) -> bool:
     """Whether the names around say that the data is for evaluation."""
-    words = words_in(*targets_of(visit.statement), *visit.call.args[:1])
-    return any(says(word, "evaluation") for word in words)
+    return any(says(word, "evaluation") for word in words_in(*targets_of(visit.statement), *visit.call.args[:1]))
 
 
 class _SamplerAnalysis(Containment):
@@ -133,9 +132,8 @@ class _SamplerAnalysis(Containment):
 
     def trained(self) -> ast.For | None:
         """A loop that trains on the data, run once for each epoch."""
-        return next(
-            (loop for loop, value in self._loops if self._trains(loop) and self._is_repeated(loop, value)), None
-        )
+        found = (loop for loop, value in self._loops if self._trains(loop) and self._is_repeated(loop, value))
+        return next(found, None)
 
     def _trains(self, loop: ast.For) -> bool:
         """Whether a loop's body runs a backward pass, also in functions and methods of this file that it calls."""

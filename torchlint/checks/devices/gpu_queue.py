@@ -25,7 +25,7 @@ from torchlint.facts.tensors.kind_evidence import shows_tensor
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
 from torchlint.facts.training.steps import is_optimizer
-from torchlint.facts.tree import last_word
+from torchlint.facts.tree import index_parts, last_word
 
 
 class Effect(enum.IntEnum):
@@ -51,6 +51,7 @@ _QUIET = frozenset(
 _QUIET_METHODS = frozenset(
     {"zero_grad", "parameters", "train", "eval", "append", "size", "dim", "numel", "keys", "values", "items"}
 )
+_VIEWS = frozenset({"view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "detach", "t", "flatten"})
 _WAITING = methods_that(lambda method: bool(method.waits)) | frozenset(
     [
         *("synchronize", "wait", "elapsed_time", "join", "acquire", "get", "query", "record", "load", "save"),
@@ -109,7 +110,7 @@ def _of_expression(facts: FileFacts, node: ast.expr, scope: int) -> Iterator[Eff
         yield Effect.NOTHING if kind_of(facts, node.value, scope) in (Kind.NUMBER, Kind.TEXT) else Effect.WAIT
     if isinstance(node, ast.Compare | ast.BoolOp | ast.IfExp) and not _is_plain_test(node):
         yield Effect.WAIT
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not _is_plain_index(node.slice):
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not _is_plain_index(node):
         yield Effect.WAIT
 
 
@@ -128,9 +129,8 @@ def _is_text(expression: ast.expr) -> bool:
     return isinstance(expression, ast.Constant) and isinstance(expression.value, str)
 
 
-def _is_plain_index(index: ast.expr) -> bool:
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return all(isinstance(part, ast.Constant | ast.Slice | ast.UnaryOp) for part in parts)
+def _is_plain_index(read: ast.Subscript) -> bool:
+    return all(isinstance(part, ast.Constant | ast.Slice | ast.UnaryOp) for part in index_parts(read))
 
 
 def _of_call(facts: FileFacts, site: CallSite) -> Effect:
@@ -149,8 +149,7 @@ def _of_call(facts: FileFacts, site: CallSite) -> Effect:
         return Effect.COPY
     if isinstance(call.func, ast.Attribute):
         return _of_method(facts, call, scope)
-    is_layer = kind_of(facts, call.func, scope) is Kind.MODULE
-    return Effect.NOTHING if is_layer else Effect.UNKNOWN
+    return Effect.NOTHING if kind_of(facts, call.func, scope) is Kind.MODULE else Effect.UNKNOWN
 
 
 def _is_model(facts: FileFacts, call: ast.Call, scope: int) -> bool:
@@ -215,13 +214,9 @@ def _of_method(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
     if called_functions(facts, call, scope):
         return Effect.UNKNOWN
     if kind_of(facts, function.value, scope) is Kind.TENSOR or shows_tensor(call):
-        is_work = is_on_cuda(facts, function.value, scope) and not _is_view(function.attr)
+        is_work = is_on_cuda(facts, function.value, scope) and function.attr not in _VIEWS
         return Effect.WORK if is_work else Effect.NOTHING
     return Effect.NOTHING if kind_of(facts, function, scope) is Kind.MODULE else Effect.UNKNOWN
-
-
-def _is_view(method: str) -> bool:
-    return method in ("view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "detach", "t", "flatten")
 
 
 def _of_conversion(facts: FileFacts, call: ast.Call, scope: int) -> Effect:

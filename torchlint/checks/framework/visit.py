@@ -54,6 +54,11 @@ class Visit(msgspec.Struct):
         return CallSite(self.call, self.scope, self.statement)
 
     @property
+    def symbol(self) -> str:
+        """Which part of the file runs the node at hand, as `facts.symbol_at` names it."""
+        return self.facts.symbol_at(self.scope, self.statement)
+
+    @property
     def assignment(self) -> ast.Assign | ast.AnnAssign | ast.AugAssign:
         """The assignment at hand. Only for checks that look at assignments."""
         assert isinstance(self.node, ast.Assign | ast.AnnAssign | ast.AugAssign)

@@ -14,7 +14,7 @@ from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of, is_named_mask
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import called_name, operand
-from torchlint.facts.tree import last_word
+from torchlint.facts.tree import is_method_call, last_word
 
 _COUNTED = frozenset(
     ["accuracies", "correct", "hits", "counts", "gt", "matches", "positives", "target", "targets", "labels"]
@@ -96,12 +96,10 @@ def _is_whole_value(facts: FileFacts, value: ast.expr | None, scope: int, depth:
 
 def _writes_into(call: ast.Call, name: str) -> bool:
     """`total.add_(x)`: an in-place method, but for those that fill with one value."""
-    function = call.func
-    if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name) or function.value.id != name:
+    if not is_method_call(call) or getattr(call.func.value, "id", "") != name:
         return False
-    is_in_place = function.attr.endswith("_") and not function.attr.endswith("__")
-    called = method_named(function.attr)
-    return is_in_place and called.writes != "one" and not called.carries
+    called, word = method_named(call.func.attr), call.func.attr
+    return word.endswith("_") and not word.endswith("__") and called.writes != "one" and not called.carries
 
 
 def runs_on_integers(facts: FileFacts, node: ast.expr) -> bool:
@@ -135,5 +133,4 @@ def is_one_value(facts: FileFacts, expression: ast.expr | None, scope: int) -> b
 
 def is_named_count(expression: ast.expr | None) -> bool:
     """`num_tokens`, `self.total_count`, `done_flag`: as integers or as floats, which hold whole numbers exactly."""
-    name = last_word(expression)
-    return _COUNTS.search(name.lower()) is not None
+    return _COUNTS.search(last_word(expression).lower()) is not None

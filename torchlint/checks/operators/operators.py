@@ -30,7 +30,8 @@ from torchlint.checks.operators.operator_matches import (
     Table,
     handed_calls,
     matches_of_call,
-    matches_of_expression,
+    matches_of_product,
+    matches_of_read,
     matches_of_store,
     may_be_loss,
     may_be_products,
@@ -50,9 +51,10 @@ from torchlint.facts.differentiation import (
 )
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import public_name
+from torchlint.facts.functions import is_method, positional_parameters
 from torchlint.facts.gradients import is_gradless
 from torchlint.facts.options.demands import Demand, demands_on
-from torchlint.facts.scopes import CallSite, ScopeKind, Site
+from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.summary import OperatorCall
 from torchlint.facts.tree import is_super
 from torchlint.facts.words import says
@@ -80,8 +82,10 @@ def find(visit: Visit) -> Iterator[Finding]:
     table = visit.catalogue.spellings
     if isinstance(visit.node, ast.Call):
         found = matches_of_call(visit.facts, table, visit.call, visit.scope)
-    elif isinstance(visit.node, ast.Subscript | ast.BinOp):
-        found = matches_of_expression(visit.facts, table, visit.node, visit.scope)
+    elif isinstance(visit.node, ast.Subscript):
+        found = matches_of_read(visit.facts, table, visit.node, visit.scope)
+    elif isinstance(visit.node, ast.BinOp):
+        found = matches_of_product(visit.facts, table, visit.node, visit.scope)
     else:
         found = matches_of_store(visit.facts, table, visit.statement, visit.scope)
     matches = [
@@ -93,20 +97,15 @@ def find(visit: Visit) -> Iterator[Finding]:
         own = [match for match in matches if match.operator.rule == code]
         certain = _is_certain(visit, own)
         if certain is not None:
-            passage = _passage(visit, own) if certain else None
+            named = {"spelling": spelling_of(visit), "symbol": visit.symbol}
             yield Finding(
                 code=code,
                 node=visit.node,
-                values={
-                    "spelling": spelling_of(visit),
-                    "name": own[0].name,
-                    "unread": _unread(visit, own),
-                    "symbol": visit.facts.symbol_at(visit.scope, visit.statement),
-                },
+                values={**named, "name": own[0].name, "unread": _unread(visit, own)},
                 confidence=Confidence.LOW if not certain else Confidence.MEDIUM if own[0].is_choice else None,
                 torch=releases_of(visit.facts, visit.statement),
                 operators=tuple(dict.fromkeys(OperatorUse(one.operator.id, one.holds, one.asked) for one in own)),
-                passage=passage,
+                passage=_passage(visit, own) if certain else None,
                 demands=_demands(visit.facts, visit.statement, visit.scope),
             )
 
@@ -180,16 +179,13 @@ def _passage(visit: Visit, matches: Sequence[Match]) -> Passage | None:
     """The function that a gradient has to come back through, for functions that vary only backward."""
     if not all(match.spelling.input and match.operator.direction == "backward" for match in matches):
         return None
-    asks = Evidence.ANY
-    if works_on_data(visit.facts, visit.scope):
-        asks = Evidence.PREDICTION
-    elif any(match.spelling.takes_signals for match in matches):
-        asks = Evidence.SIGNAL
+    takes_signals = any(match.spelling.takes_signals for match in matches)
+    is_of_data = works_on_data(visit.facts, visit.scope)
+    asks = Evidence.PREDICTION if is_of_data else Evidence.SIGNAL if takes_signals else Evidence.ANY
     values = [input_of(match.use, match.spelling) for match in matches]
     parameters = {_parameter(visit, value) for value in values}
     is_data = any(is_named_for_data(visit.facts, value, visit.scope) for value in values)
-    symbol = visit.facts.symbol_at(visit.scope, visit.statement)
-    return Passage(symbol, asks, parameters.pop() if len(parameters) == 1 else None, is_data)
+    return Passage(visit.symbol, asks, parameters.pop() if len(parameters) == 1 else None, is_data)
 
 
 def _demands(facts: FileFacts, statement: ast.stmt, scope: int) -> tuple[Demand, ...]:
@@ -204,12 +200,10 @@ def _parameter(visit: Visit, value: ast.expr | None) -> tuple[int, str] | None:
     if function is None or name is None:
         return None
     scope = facts.symbols.scopes[function]
-    arguments = scope.node.args  # type: ignore[attr-defined]
-    names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+    names = positional_parameters(scope)
     if name not in names:
         return -1, name
-    is_bound = facts.symbols.scopes[scope.parent or 0].kind is ScopeKind.CLASS and names[0] in ("self", "cls")
-    return names.index(name) - is_bound, name
+    return names.index(name) - (is_method(facts, scope) and names[0] in ("self", "cls")), name
 
 
 def _unread(visit: Visit, matches: Sequence[Match]) -> str:

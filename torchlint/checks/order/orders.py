@@ -56,7 +56,7 @@ def _sink_values(visit: Visit, flow: Flow) -> dict[str, str]:
     if flow.sink is not None:
         use, user = flow.sink.what, facts.class_of(facts.index.scope_of(flow.sink.node))
     name = "" if user is None else facts.symbols.scopes[user].name
-    return {"use": use, "symbol": facts.symbol_at(visit.scope, visit.statement), "user": name}
+    return {"use": use, "symbol": visit.symbol, "user": name}
 
 
 def in_files(flow: Flow) -> tuple[Exit, ...]:

@@ -174,10 +174,10 @@ def _of_engine(
 
 def _judge_request(draft: Draft, project: Project) -> Draft | None:
     """What a program sends while it trains decides what it trains on."""
-    return draft if not is_test(draft.path) and project.may_train((draft.path, draft.values["symbol"])) else None
+    return draft if not is_test(draft.path) and project.may_train(draft.symbol) else None
 
 
 @check(codes=("TL506",), triggers=Triggers(calls=_POSTING), judge=_judge_request, is_open=True)
 def asked(visit: Visit) -> Iterator[Finding]:
     """A server that is asked for something: `requests.post(url, json=prompts)`."""
-    yield Finding("TL506", visit.node, {"symbol": visit.facts.symbol_at(visit.scope, visit.statement)})
+    yield Finding("TL506", visit.node, {"symbol": visit.symbol})

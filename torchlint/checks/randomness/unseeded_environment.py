@@ -24,11 +24,10 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     """Whether all training programs that reach it leave it unseeded."""
     if is_beside_training(draft.path):
         return None
-    symbol = (draft.path, draft.values["symbol"])
     found = [
         environments
         for program in project.programs.reaching(draft.path)
-        if is_reached(symbol, program.reached, project.summaries)
+        if is_reached(draft.symbol, program.reached, project.summaries)
         and ((environments := project.environments_of(program)).is_trained or project.randomness_of(program).training)
     ]
     if not found or not all(_speaks(draft, environments) for environments in found):
@@ -57,5 +56,5 @@ def find(visit: Visit) -> Iterator[Finding]:
         message = "space"
     else:
         return
-    values = {"spelling": spelling_of(visit), "symbol": visit.facts.symbol_of(visit.site)}
+    values = {"spelling": spelling_of(visit), "symbol": visit.symbol}
     yield Finding(_CODE, visit.node, values, message)

@@ -54,8 +54,8 @@ def _judge_benchmark(draft: Draft, project: Project) -> Draft | None:
     if _lacks_convolutions(draft.path, project):
         return None
     is_beside = is_test(draft.path) or is_measuring(draft.path)
-    place = draft.path, draft.values["symbol"]
-    is_training = not is_beside and project.may_train(place) and not _is_kept_from_training(place, project)
+    may_train = not is_beside and project.may_train(draft.symbol)
+    is_training = may_train and not _is_kept_from_training(draft.symbol, project)
     return draft if is_training else replace(draft, severity=Severity.INFO)
 
 
@@ -88,15 +88,13 @@ def _is_kept_from_training(place: Symbol, project: Project) -> bool:
 )
 def benchmark(visit: Visit) -> Iterator[Finding]:
     """The switch set to True, here or by what another file says, unless an option about determinism chose it."""
-    statement = visit.statement
     is_on = _turns_on(visit)
     # Together with `deterministic` it is TL209.
-    is_said = is_on and "TL209" in visit.selected and contradicting(visit.facts, statement) is not None
-    is_seen = is_on and not _is_an_option(visit, statement)
+    is_said = is_on and "TL209" in visit.selected and contradicting(visit.facts, visit.statement) is not None
+    is_seen = is_on and not _is_an_option(visit)
     origins = _origins(visit) if isinstance(visit.node, ast.Assign) and not is_seen else ()
     if not is_said and (is_seen or origins):
-        symbol = visit.facts.symbol_at(visit.scope, statement)
-        values = {"spelling": spelling_of(visit, argument=_ATTRIBUTE), "symbol": symbol}
+        values = {"spelling": spelling_of(visit, argument=_ATTRIBUTE), "symbol": visit.symbol}
         yield Finding("TL207", visit.node, values, devices=("cuda",), origins=origins)
 
 
@@ -141,9 +139,9 @@ def _is_on(known: Values | None) -> bool:
     return known is not None and known.complete and known.constants == (True,)
 
 
-def _is_an_option(visit: Visit, statement: ast.stmt) -> bool:
+def _is_an_option(visit: Visit) -> bool:
     """Under an `if`, or in the `else`, of a test that speaks of determinism, benchmarking or a seed."""
-    tests = [ast.unparse(test).lower() for test in tests_around(visit.facts, statement)]
+    tests = [ast.unparse(test).lower() for test in tests_around(visit.facts, visit.statement)]
     return any(word in test for test in tests for word in _CHOICES)
 
 
@@ -164,7 +162,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 def _of_contradiction(draft: Draft, project: Project) -> Draft:
     """A note where nothing trains, in demonstrations and what only evaluates: a trained model hardly shows it."""
     is_shown = is_demonstration(draft.path) or project.has_training
-    is_note = is_shown and not project.may_train((draft.path, draft.values["symbol"]))
+    is_note = is_shown and not project.may_train(draft.symbol)
     return replace(draft, severity=Severity.INFO) if is_note else draft
 
 
@@ -178,8 +176,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         other = contradicting(visit.facts, assignment)
         if other is not None:
             related = ((other.statement, "`deterministic` is turned on here"),)
-            values = {"spelling": spelling_of(visit)}
-            values["symbol"] = visit.facts.symbol_at(visit.scope, assignment)
+            values = {"spelling": spelling_of(visit), "symbol": visit.symbol}
             yield Finding("TL209", visit.node, values, related=related, devices=("cuda",))
     if DETERMINISTIC in names and visit.value(assignment.value).constants == (True,):
         yield Finding("TL208", visit.node, {"spelling": spelling_of(visit)}, devices=("cuda",))

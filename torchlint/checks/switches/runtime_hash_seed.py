@@ -18,9 +18,8 @@ _VARIABLE = "PYTHONHASHSEED"
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Nothing where processes may start after the write in all that runs it: the children do read it."""
-    symbol, line = draft.values["symbol"], draft.lines[0]
-    runs = _runs((draft.path, symbol), project)
-    is_read = all(_starts_processes(run, (draft.path, symbol), line, project) for run in runs)
+    runs = _runs(draft.symbol, project)
+    is_read = all(_starts_processes(run, draft.symbol, draft.lines[0], project) for run in runs)
     return None if is_read else draft
 
 
@@ -56,5 +55,4 @@ def _on_setting(setting: EnvironmentSetting, facts: FileFacts) -> Iterator[Setti
 def find(visit: Visit) -> Iterator[Finding]:
     """Every write of the variable."""
     for _ in writes(visit, _VARIABLE):
-        statement = visit.statement
-        yield Finding(_CODE, visit.node, {"symbol": visit.facts.symbol_at(visit.scope, statement)}, "assigned")
+        yield Finding(_CODE, visit.node, {"symbol": visit.symbol}, "assigned")

@@ -60,15 +60,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     layer = varying_layer(draft.values["model"], project.summaries)
     if layer is None or (draft.values["is_global"] and sets_modes_beside(draft.path, project.summaries)):
         return None
-    symbol = (draft.path, draft.values["symbol"])
-    starts = [
-        program.reached
-        for program in project.programs.reaching(draft.path)
-        if is_reached(symbol, program.reached, project.summaries)
-    ]
+    reached = [program.reached for program in project.programs.reaching(draft.path)]
+    starts = [one for one in reached if is_reached(draft.symbol, one, project.summaries)]
     calls = project.programs.calls
-    if not symbol[1]:  # what stands at the top of a script runs, whatever else the project starts
-        starts.append(calls.reached([symbol]))
+    if not draft.values["symbol"]:  # what stands at the top of a script runs, whatever else the project starts
+        starts.append(calls.reached([draft.symbol]))
     if not starts or not all(stays_in_training_mode(one, calls, project.summaries) for one in starts):
         return None
     noise = "drops values at random" if "ropout" in layer else "normalises by each batch"
@@ -81,12 +77,8 @@ def find(visit: Visit) -> Iterator[Finding]:
     """Weights that are loaded into a model which then predicts."""
     found = _prediction_after(visit.facts, visit.site)
     if found is not None:
-        values = {
-            "name": found.name,
-            "model": found.model,
-            "symbol": visit.facts.symbol_of(visit.site),
-            "is_global": "yes" if found.is_global else "",
-        }
+        values = {"name": found.name, "model": found.model, "is_global": "yes" if found.is_global else ""}
+        values["symbol"] = visit.symbol
         yield Finding(_CODE, visit.node, values, related=((found.call, "predicts here"),))
 
 

@@ -93,18 +93,17 @@ def _steps_elsewhere(draft: Draft, project: Project) -> bool:
 
 def _files_saying(word: str, draft: Draft, project: Project) -> list[FileFacts | None]:
     """The files of the programs that run the code at hand, as far as they say a word."""
-    place = (draft.path, draft.values["symbol"])
-    programs = [one for one in project.programs.reaching(draft.path) if place in one.reached]
+    programs = [one for one in project.programs.reaching(draft.path) if draft.symbol in one.reached]
     files = frozenset(path for program in programs for path in program.files if path in project.summaries)
     return [project.flows.read(path) for path in project.texts.naming(word, files)]
 
 
 def _programs(draft: Draft, project: Project) -> list[Related]:
     """The calls by which programs of other files that train lead to the function that loads."""
-    target, place = (draft.path, draft.values["symbol"]), Place(draft.location, draft.source_line, draft.lines)
-    others = (one for one in project.programs.reaching(draft.path) if target in one.reached and one.path != draft.path)
+    symbol, place = draft.symbol, Place(draft.location, draft.source_line, draft.lines)
+    others = (one for one in project.programs.reaching(draft.path) if symbol in one.reached and one.path != draft.path)
     programs = [one for one in others if project.randomness_of(one).training is not None]
-    calls = {place_leading_to(target, place, one, project).location: None for one in programs}
+    calls = dict.fromkeys(place_leading_to(symbol, place, one, project).location for one in programs)
     return [Related(call, "training is resumed here") for call in list(calls)[:_MOST_SHOWN]]
 
 
@@ -155,8 +154,7 @@ def resumed(visit: Visit) -> Iterator[Finding]:
 def loaded_whole(visit: Visit) -> Iterator[Finding]:
     """The first optimizer that was saved as an object and goes on from its file."""
     if visit.facts.cached(whole_optimizers)[0].node is visit.node:
-        symbol = visit.facts.symbol_at(visit.scope, visit.statement)
-        yield Finding(_CODE, visit.node, {"spelling": ast.unparse(visit.node), "symbol": symbol}, _GENERATORS)
+        yield Finding(_CODE, visit.node, {"spelling": ast.unparse(visit.node), "symbol": visit.symbol}, _GENERATORS)
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(_lost)), judge=_judge)
@@ -198,7 +196,7 @@ def _values(visit: Visit, resumed: CallSite) -> dict[str, str]:
 
 def _judge_open(draft: Draft, project: Project) -> Draft | None:
     is_beside = is_test(draft.path) or project.restores_generators
-    return None if is_beside or not project.may_train((draft.path, draft.values["symbol"])) else draft
+    return None if is_beside or not project.may_train(draft.symbol) else draft
 
 
 def _asked_to_resume(facts: FileFacts) -> list[CallSite]:
@@ -221,7 +219,7 @@ def loads(visit: Visit) -> Iterator[Finding]:
     is_asked = any(one.arg in _ASKING for one in call.keywords)
     is_state = name in _OPAQUE and _STATE.search(ast.unparse(visit.statement)) is not None
     if is_asked or is_state or name in _LOADING or is_method_call(call, *_METHODS):
-        yield Finding(_CODE, visit.node, {"symbol": visit.facts.symbol_at(visit.scope, visit.statement)})
+        yield Finding(_CODE, visit.node, {"symbol": visit.symbol})
 
 
 def _settings(facts: FileFacts) -> list[Site]:
@@ -233,7 +231,7 @@ def _settings(facts: FileFacts) -> list[Site]:
 @check(codes=(_CODE,), triggers=Triggers(sites=_settings), judge=_judge_open, is_open=True)
 def settings(visit: Visit) -> Iterator[Finding]:
     """Settings by which a trainer goes on from a file."""
-    yield Finding(_CODE, visit.node, {"symbol": visit.facts.symbol_at(visit.scope, visit.statement)})
+    yield Finding(_CODE, visit.node, {"symbol": visit.symbol})
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=_ASKS, methods=_ASKING_METHODS), judge=_judge_open, is_open=True)
@@ -241,8 +239,7 @@ def leftovers(visit: Visit) -> Iterator[Finding]:
     """A file that is read only where it is there: `if os.path.exists(cache): rows = load(cache)`."""
     is_asked = visit.callee() in _ASKS or is_method_call(visit.call, *_ASKING_METHODS)
     if is_asked and any(map(_reads, _decided(visit))):
-        symbol = visit.facts.symbol_at(visit.scope, visit.statement)
-        yield Finding(_CODE, visit.node, {"symbol": symbol}, "open_leftover")
+        yield Finding(_CODE, visit.node, {"symbol": visit.symbol}, "open_leftover")
 
 
 def _decided(visit: Visit) -> list[ast.AST]:

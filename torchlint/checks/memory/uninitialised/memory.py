@@ -76,12 +76,9 @@ class Memory(Containment):
         return handed is None or any(self._chronology.may_precede(one, read) for one in handed)
 
     def _is_filled(self, read: Value) -> bool:
-        """Whether anything may write the memory before a read."""
-        return any(self._may_fill(one, read) for one in self.writes)
-
-    def _may_fill(self, write: Value, read: Value) -> bool:
-        is_of_another = write.label == _COPY and read.label != _COPY
-        return not is_of_another and self._chronology.may_precede(write, read)
+        """Whether anything may write the memory before a read; what writes a copy of it does not."""
+        writes = (one for one in self.writes if one.label != _COPY or read.label == _COPY)
+        return any(self._chronology.may_precede(one, read) for one in writes)
 
     # -- what the engine asks ------------------------------------------------------------------------------------------
 

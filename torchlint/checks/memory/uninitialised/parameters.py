@@ -100,9 +100,8 @@ def _followed(facts: FileFacts, parameter: _OwnParameter) -> tuple[Memory, Flow]
     """What becomes of a parameter in its class, and in those that derive from it."""
     memory, related = Memory(facts), _related(facts, parameter)
     own = facts.index.own_attributes(parameter.name)
-    return memory, follow(
-        memory, *(Value(read) for read in own if facts.class_of(facts.index.scope_of(read)) in related)
-    )
+    reads = (read for read in own if facts.class_of(facts.index.scope_of(read)) in related)
+    return memory, follow(memory, *map(Value, reads))
 
 
 def _related(facts: FileFacts, parameter: _OwnParameter) -> set[int]:

@@ -76,22 +76,19 @@ def is_named_for_one(index: ast.expr | None) -> bool:
     """`actions`, `targets.unsqueeze(-1)`: what is chosen in each row, once."""
     while is_method_call(index):
         index = index.func.value
-    name = last_word(index)
-    return _ONE_PER_ROW.search(name.lower()) is not None
+    return _ONE_PER_ROW.search(last_word(index).lower()) is not None
 
 
 def _is_number(facts: FileFacts, side: ast.expr, scope: int) -> bool:
     """A number, or what the class keeps (`self.vocab_size`): beside an index that is one, too."""
-    is_kept = is_own(side)
     kind = kind_of(facts, side, scope)
-    return kind is Kind.NUMBER or (is_kept and kind is Kind.UNKNOWN)
+    return kind is Kind.NUMBER or (is_own(side) and kind is Kind.UNKNOWN)
 
 
 def _is_reordering(facts: FileFacts, index: ast.expr, scope: int) -> bool:
     """Whether an index is called a permutation, or is `arange` or `randperm` in another shape."""
     if isinstance(index, ast.Name | ast.Attribute):
-        name = index.id if isinstance(index, ast.Name) else index.attr
-        is_named = _REORDERING.search(name.lower()) is not None
+        is_named = _REORDERING.search(last_word(index).lower()) is not None
         return is_named and repeats_of(facts, index, scope) not in (Repeats.YES, Repeats.GROUPS)
     while isinstance(index, ast.Call) and method_named(called_name(facts, index, scope)).rearranges:
         inner = operand(facts, index, scope)
@@ -179,10 +176,5 @@ def _is_buffer(facts: FileFacts, value: ast.Attribute, scope: int) -> bool:
 
 def _buffers(facts: FileFacts) -> frozenset[int]:
     """The ids of the values that `register_buffer` is given."""
-    return frozenset(
-        id(site.node.args[1])
-        for site in facts.symbols.calls
-        if isinstance(site.node.func, ast.Attribute)
-        and site.node.func.attr == "register_buffer"
-        and len(site.node.args) > 1
-    )
+    calls = (site.node for site in facts.symbols.calls if is_method_call(site.node, "register_buffer"))
+    return frozenset(id(call.args[1]) for call in calls if len(call.args) > 1)
