@@ -55,15 +55,12 @@ class ResultsAnalysis(OrderAnalysis):
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above = self.facts.index.parents.get(value.node)
-        if value.label == SPELLED:
-            return super().steps(value)
-        if isinstance(above, ast.List):  # of tables that are put side by side
+        if value.label != SPELLED and isinstance(above, ast.List):  # of tables that are put side by side
             return [value.at(above)]
         return super().steps(value)
 
     def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
-        scope = self.facts.index.scope_of(call)
-        name = self.facts.names(call.func, scope).only or ""
+        name = self.facts.names(call.func, self.facts.index.scope_of(call)).only
         if name in load_orders().stacks or name in load_orders().arrays:
             is_harmless = len(self._side_by_side) > 1 or is_only_reduced(self.facts, call)
             return () if is_harmless else [Sink(ROWS, call)]
@@ -75,9 +72,8 @@ class ResultsAnalysis(OrderAnalysis):
         numbers = load_orders().numbers | {"itertools.repeat"}
         scope = self.facts.index.scope_of(call)
         calls = [self.facts.names(one.func, scope).only for one in others if isinstance(one, ast.Call)]
-        return not any(one in numbers for one in calls) and not any(
-            ast.unparse(one) in self._side_by_side for one in others
-        )
+        is_beside = any(ast.unparse(one) in self._side_by_side for one in others)
+        return not is_beside and not any(one in numbers for one in calls)
 
     def sliced(self, value: Value, above: ast.Subscript, *, is_whole: bool) -> Iterator[Move | Sink]:
         if is_whole:
@@ -170,9 +166,7 @@ def _is_of_queue(facts: FileFacts, taken: CallSite, handed: Container[str]) -> b
 )
 def results(visit: Visit) -> Iterator[Finding]:
     """Results that are taken as tasks finish, with a use that is not known to ignore their order."""
-    name = visit.callee()
-    is_one = name in FUNCTIONS | WAITING or is_method_call(visit.call, *METHODS)
-    if is_one:
+    if visit.callee() in FUNCTIONS | WAITING or is_method_call(visit.call, *METHODS):
         yield from used(_CODE, visit, visit.call)
     elif any(one.node is visit.call for one in visit.facts.cached(_queued)):
         yield Finding(_CODE, visit.node)

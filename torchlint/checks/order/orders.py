@@ -21,6 +21,7 @@ from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.harmless import MustAnalysis, open_uses
 from torchlint.facts.order.loops import DATA, DATASET, DRAW, LISTS, SPLIT
 from torchlint.facts.order.salted import HashAnalysis, hashed_by, is_salted_hash, set_orders, sets_that_may_hold_text
+from torchlint.facts.tree import is_method_call, method_called
 from torchlint.project.beside_training import UnusedDefinitions, only_predicts
 from torchlint.project.index import Project
 
@@ -127,14 +128,9 @@ def listing(visit: Visit) -> str | None:
     name = visit.callee()
     if name in LISTING:
         return name
-    function = visit.call.func
-    if (
-        isinstance(function, ast.Attribute)
-        and function.attr in LISTING_METHODS
-        and visit.kind(function.value) is Kind.PATH
-    ):
-        return function.attr
-    return None
+    call = visit.call
+    is_method = is_method_call(call, *LISTING_METHODS) and visit.kind(call.func.value) is Kind.PATH
+    return method_called(call) if is_method else None
 
 
 @check(codes=("TL402",), triggers=Triggers(sites=sites_of(set_orders)), judge=judged_by(OrderAnalysis))
@@ -189,9 +185,8 @@ def listings(visit: Visit) -> Iterator[Finding]:
 
 def _may_be_path(visit: Visit) -> bool:
     """Whether `folder.glob("*.wav")` may be called on a path, as far as the code tells."""
-    function = visit.call.func
-    is_method = isinstance(function, ast.Attribute) and function.attr in ("iterdir", "glob", "rglob")
-    return is_method and visit.kind(function.value) is Kind.UNKNOWN  # type: ignore[attr-defined]
+    call = visit.call
+    return is_method_call(call, "iterdir", "glob", "rglob") and visit.kind(call.func.value) is Kind.UNKNOWN
 
 
 @check(codes=("TL402",), triggers=Triggers(sites=sets_that_may_hold_text), judge=judge_open, is_open=True)

@@ -153,7 +153,8 @@ def saved_answers(program: Program, project: Project) -> Iterator[ProgramFinding
             continue
         found = certainty(project, one.draw.path, library, fact)
         if found is not None and (project.has_torch or not fact.is_prepared):
-            yield _of_engine(one, fact, program, project, confidence=found if found is Confidence.LOW else None)
+            finding = _of_engine(one, fact, program, project)
+            yield replace(finding, confidence=found) if found is Confidence.LOW else finding
 
 
 def _fact(name: str, project: Project) -> tuple[Library, Fact]:
@@ -161,15 +162,12 @@ def _fact(name: str, project: Project) -> tuple[Library, Fact]:
     return next((library, fact) for library, fact in found if name in fact.gives)
 
 
-def _of_engine(
-    one: SavedDraw, fact: Fact, program: Program, project: Project, *, confidence: Confidence | None
-) -> ProgramFinding:
+def _of_engine(one: SavedDraw, fact: Fact, program: Program, project: Project) -> ProgramFinding:
     draw, saved = one.draw, one.saved
     values = {"call": f"`{draw.name}`", "saved": f"`{saved.name}`", "what": fact.what, "fix": fact.fix}
     place = place_leading_to((draw.path, draw.symbol), draw.place, program, project)
     related = (Related(draw.place.location, "the engine answers"), Related(saved.place.location, "saves it"))
-    severity = Severity.INFO if fact.is_note else None
-    return ProgramFinding("TL506", place, values, severity=severity, confidence=confidence, related=related)
+    return ProgramFinding("TL506", place, values, severity=Severity.INFO if fact.is_note else None, related=related)
 
 
 def _judge_request(draft: Draft, project: Project) -> Draft | None:

@@ -24,12 +24,10 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     """Whether all training programs that reach it leave it unseeded."""
     if is_beside_training(draft.path):
         return None
-    found = [
-        environments
-        for program in project.programs.reaching(draft.path)
-        if is_reached(draft.symbol, program.reached, project.summaries)
-        and ((environments := project.environments_of(program)).is_trained or project.randomness_of(program).training)
-    ]
+    programs = project.programs.reaching(draft.path)
+    reaching = [one for one in programs if is_reached(draft.symbol, one.reached, project.summaries)]
+    every = [(project.environments_of(program), program) for program in reaching]
+    found = [one for one, program in every if one.is_trained or project.randomness_of(program).training]
     if not found or not all(_speaks(draft, environments) for environments in found):
         return None
     sampled = found[0].sampled
