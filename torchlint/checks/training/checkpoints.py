@@ -52,11 +52,10 @@ _COUNTING = re.compile(r"(?:start|begin|init|resumed?|last|initial)_(?:epoch|ite
 _EPOCH = re.compile(r"(?:\w+_)?(?:epoch|iteration)")
 """Names of what a function returns that says where a training stopped."""
 _STATELESS = "torch.optim.SGD"
-_DEPTH = 4
 _THROUGH = Through.CHANGES | Through.PARAMETERS | Through.CONTENTS
 
 
-def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> list[ast.expr] | None:
+def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) -> list[ast.expr] | None:
     """The objects whose state alone is saved; None where something else is saved that may hold more."""
     if depth <= 0:
         return None
@@ -189,12 +188,8 @@ def _goes_on(facts: FileFacts, site: CallSite) -> bool:
 
 def _continuing(facts: FileFacts) -> frozenset[str]:
     """The options whose help says that a training goes on: `help="path to netG (to continue training)"`."""
-    told = [
-        site
-        for site in facts.symbols.calls
-        if last_word(site.node.func) == "add_argument"
-        and _CONTINUING.search(facts.value(argument_of(site.node, "help", None), site.scope).only(str) or "")
-    ]
+    added = [(site, argument_of(site.node, "help", None)) for site in facts.calls.find(words=("add_argument",))]
+    told = (site for site, text in added if _CONTINUING.search(facts.value(text, site.scope).only(str) or ""))
     return frozenset(option.name for site in told for option in options_of_flags(facts, site))
 
 
@@ -261,21 +256,20 @@ def _reads_a_file(facts: FileFacts, function: int | None) -> bool:
 def steps_with_state(facts: FileFacts) -> bool:
     """Whether the file trains with an optimizer that keeps something from epoch to epoch."""
     calls = facts.symbols.calls
-    made = [site for site in calls if any(map(is_optimizer_class, _names(facts, site)))]
-    lasting = [site for site in made if not any(loops_around(facts, site.statement))]
-    stateless = [
-        site
-        for site in lasting
-        if _names(facts, site) == {_STATELESS} and not any(k.arg in ("momentum", None) for k in site.node.keywords)
-    ]
+    made = [site for site in calls if any(map(is_optimizer_class, facts.names(site.node.func, site.scope).names))]
+    lasting = (site for site in made if not any(loops_around(facts, site.statement)))
     is_trained = any(is_method_call(site.node, "backward") for site in calls)
-    return is_trained and (len(lasting) > len(stateless) or (not made and any(_steps(facts, site) for site in calls)))
+    if made:
+        return is_trained and any(_keeps_state(facts, site) for site in lasting)
+    return is_trained and any(_steps(facts, site) for site in calls)
+
+
+def _keeps_state(facts: FileFacts, made: CallSite) -> bool:
+    """Whether an optimizer keeps more than its parameters; of the plain ones, SGD does so with a momentum."""
+    is_plain = facts.names(made.node.func, made.scope).names == {_STATELESS}
+    return not is_plain or any(one.arg in ("momentum", None) for one in made.node.keywords)
 
 
 def _steps(facts: FileFacts, site: CallSite) -> bool:
     """`optimizer.step()` of one that a function makes, perhaps of another file."""
     return is_method_call(site.node, "step") and is_optimizer(facts, site.node.func.value, site.scope)
-
-
-def _names(facts: FileFacts, site: CallSite) -> frozenset[str]:
-    return facts.names(site.node.func, site.scope).names

@@ -43,25 +43,17 @@ def find(visit: Visit) -> Iterator[Finding]:
     found = visit.facts.cached(scaled_clips).get(id(visit.call))
     if found is None:
         return
-    unscales = found.late or found.step
-    related: tuple[tuple[ast.AST, str], ...] = (
-        (found.backward, "here the gradients are multiplied by the scale"),
-        (unscales, "here they are divided again"),
-    )
-    yield Finding(
-        _CODE,
-        visit.node,
-        {"function": ast.unparse(visit.call.func), "scaler": found.scaler, "optimizer": found.optimizer},
-        "late" if found.late else "default",
-        confidence=Confidence.HIGH if found.is_known else None,
-        related=related,
-    )
+    values = {"function": ast.unparse(visit.call.func), "scaler": found.scaler, "optimizer": found.optimizer}
+    scales = (found.backward, "here the gradients are multiplied by the scale")
+    related = (scales, (found.late or found.step, "here they are divided again"))
+    confidence = Confidence.HIGH if found.is_known else None
+    message = "late" if found.late else "default"
+    yield Finding(_CODE, visit.node, values, message, confidence=confidence, related=related)
 
 
 class _ScaledClip(msgspec.Struct, frozen=True):
     """A clip of gradients that are still multiplied by the scale."""
 
-    clip: ast.Call
     scaler: str
     optimizer: str
     backward: ast.Call
@@ -74,17 +66,10 @@ class _ScaledClip(msgspec.Struct, frozen=True):
 
 def scaled_clips(facts: FileFacts) -> dict[int, _ScaledClip]:
     """By the id of the clipping call."""
-    found = {}
-    functions: dict[int | None, _Function] = {}
-    for site in facts.symbols.calls:
-        if facts.names(site.node.func, site.scope).only in CLIPS:
-            own = facts.function_of(site.scope)
-            if own not in functions:
-                functions[own] = _Function.of(facts, own)
-            clip = functions[own].scaled_clip(site)
-            if clip is not None:
-                found[id(site.node)] = clip
-    return found
+    clips = [site for site in facts.symbols.calls if facts.names(site.node.func, site.scope).only in CLIPS]
+    own = {function: _Function.of(facts, function) for function in {facts.function_of(site.scope) for site in clips}}
+    found = ((site.node, own[facts.function_of(site.scope)].scaled_clip(site)) for site in clips)
+    return {id(call): clip for call, clip in found if clip is not None}
 
 
 class _Function(msgspec.Struct, frozen=True):
@@ -105,12 +90,8 @@ class _Function(msgspec.Struct, frozen=True):
     def scaled_clip(self, clip: CallSite) -> _ScaledClip | None:
         if _has_no_limit(self.facts, clip) or _is_about_scale(clip.node):
             return None
-        for step in self.steps:
-            if precedes(self.facts, clip.node, step.node):
-                found = self._between(clip, step)
-                if found is not None:
-                    return found
-        return None
+        later = (step for step in self.steps if precedes(self.facts, clip.node, step.node))
+        return next(filter(None, (self._between(clip, step) for step in later)), None)
 
     def _between(self, clip: CallSite, step: CallSite) -> _ScaledClip | None:
         """The clip that a step follows, when the same scaler has scaled the gradients before."""
@@ -124,16 +105,11 @@ class _Function(msgspec.Struct, frozen=True):
         is_own = bool(made) and all("::" in (names.only or "") for names in made)
         if is_own or self._may_be_unscaled(clip, backward, scaler):
             return None
-        late = (site.node for site in self.calls if _calls(site.node, "unscale_", scaler))
-        return _ScaledClip(
-            clip.node,
-            scaler,
-            ast.unparse(step.node.args[0]),
-            backward.node,
-            step.node,
-            next((call for call in late if position_of(clip.node) < position_of(call) < position_of(step.node)), None),
-            any(names.names & SCALERS for names in made),
-        )
+        first, last = position_of(clip.node), position_of(step.node)
+        unscaling = (site.node for site in self.calls if _calls(site.node, "unscale_", scaler))
+        late = next((call for call in unscaling if first < position_of(call) < last), None)
+        is_known = any(names.names & SCALERS for names in made)
+        return _ScaledClip(scaler, ast.unparse(step.node.args[0]), backward.node, step.node, late, is_known)
 
     def _backward_before(self, clip: CallSite, scaler: str) -> CallSite | None:
         sites = [site for site in self.calls if precedes(self.facts, site.node, clip.node)]

@@ -1,7 +1,7 @@
 """Layers and what they feed: which convolutions and linear layers go straight, and only, into a BatchNorm.
 
-Chains are read where torch's containers spell them out (`nn.Sequential` and its relatives) and, in `layer_flow.py`,
-where `forward` joins attributes. What is not evident is left out: an unknown element ends a chain.
+Chains are read where torch's containers spell them out (`nn.Sequential` and its relatives); where `forward` joins
+attributes, `bias_before_batchnorm.py` reads them. What is not evident is left out: an unknown element ends a chain.
 """
 
 from __future__ import annotations
@@ -22,11 +22,9 @@ from torchlint.facts.tree import is_method_call, is_self, is_super
 from torchlint.facts.values import argument_of, may_be_hidden
 
 _SEQUENTIAL = "torch.nn.Sequential"
-_DIMENSIONS = ("1d", "2d", "3d")
+_CONVOLUTIONS = {"Conv": 7, "ConvTranspose": 7, "LazyConv": 6}
 BIAS_POSITION = {
-    **{f"torch.nn.Conv{d}": 7 for d in _DIMENSIONS},
-    **{f"torch.nn.ConvTranspose{d}": 7 for d in _DIMENSIONS},
-    **{f"torch.nn.LazyConv{d}": 6 for d in _DIMENSIONS},
+    **{f"torch.nn.{kind}{d}": place for kind, place in _CONVOLUTIONS.items() for d in ("1d", "2d", "3d")},
     "torch.nn.Linear": 2,
     "torch.nn.LazyLinear": 1,
 }
@@ -119,16 +117,9 @@ def chained_biases(facts: FileFacts) -> Iterator[RedundantBias]:
 
 def _pairs(facts: FileFacts, elements: Sequence[ast.expr], scope: int) -> Iterator[RedundantBias]:
     for first, second in itertools.pairwise(elements):
-        found = _pair(facts, first, second, scope)
-        if found is not None:
-            yield found
-
-
-def _pair(facts: FileFacts, first: ast.expr, second: ast.expr, scope: int) -> RedundantBias | None:
-    layer, norm = (_edge(facts, first, scope, last=True), _edge(facts, second, scope, last=False))
-    if layer is None or norm is None or not cancels(facts, layer, norm):
-        return None
-    return RedundantBias(layer, norm, "sequential")
+        layer, norm = (_edge(facts, first, scope, last=True), _edge(facts, second, scope, last=False))
+        if layer is not None and norm is not None and cancels(facts, layer, norm):
+            yield RedundantBias(layer, norm, "sequential")
 
 
 def _edge(facts: FileFacts, expression: ast.expr, scope: int, *, last: bool, depth: int = 6) -> Layer | None:
@@ -207,9 +198,7 @@ def _pairs_of_statements(facts: FileFacts, block: Sequence[ast.stmt], scope: int
         if one is None or two is None or ast.dump(one[0]) != ast.dump(two[0]):
             continue
         if _is_container(facts, one[0], scope):
-            found = _pair(facts, one[1], two[1], scope)
-            if found is not None:
-                yield found
+            yield from _pairs(facts, [one[1], two[1]], scope)
 
 
 def _added(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:

@@ -50,7 +50,6 @@ _GENERATOR = re.compile(r"gan|generator|^net_?g$|^g$", re.IGNORECASE)
 """Names of models whose dropout may be wanted when they are used."""
 _TRIAL = re.compile(r"dummy|example|trac|profil|bench|check|demo|export|flops|convert|warm_?up|summar", re.IGNORECASE)
 """Words of functions that try a model out, measure or translate it."""
-_DEPTH = 6
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -116,17 +115,15 @@ def _prediction_after(facts: FileFacts, site: CallSite) -> _Prediction | None:
 def _is_left_alone(facts: FileFacts, model: Variable) -> bool:
     """Whether its name, or the function, class or script that keeps it, says that its mode is meant."""
     owner, name = model
-    means_otherwise = _OTHERWISE.search(ast.unparse(facts.symbols.scopes[owner].node))
-    return _GENERATOR.search(name) is not None or means_otherwise is not None
+    return bool(_GENERATOR.search(name) or _OTHERWISE.search(ast.unparse(facts.symbols.scopes[owner].node)))
 
 
 def _loaded(site: CallSite) -> ast.expr | None:
     """`model` in `model.load_state_dict(...)`, `model = Net.load_from_checkpoint(...)`."""
-    call, statement = site.node, site.statement
-    if is_method_call(call, "load_state_dict"):
-        value = call.func.value
+    if is_method_call(site.node, "load_state_dict"):
+        value = site.node.func.value
         return value.value if isinstance(value, ast.Attribute) and value.attr == "module" else value
-    return only_target(statement)
+    return only_target(site.statement)
 
 
 def _kept_in(facts: FileFacts, model: ast.expr, scope: int) -> Variable | None:
@@ -154,7 +151,7 @@ def _class_of(facts: FileFacts, model: ast.expr, scope: int) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _root(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> ast.expr:
+def _root(facts: FileFacts, value: ast.expr, scope: int, depth: int = 6) -> ast.expr:
     """`Net()` in `nn.DataParallel(Net()).to(device)`."""
     if depth <= 0 or not isinstance(value, ast.Call):
         return value
@@ -175,12 +172,10 @@ def _made(facts: FileFacts, root: ast.expr, scope: int) -> str | None:
 def _is_handed_out(facts: FileFacts, model: Variable) -> bool:
     """Whether code that cannot be looked into gets the model: it may set its mode."""
     for site in facts.symbols.calls:
-        given = all_given(site.node)
-        if not any(_holds(facts, value, model, site.scope) for value in given):
-            continue
-        callee = facts.names(site.node.func, site.scope).only
-        if callee is None or not ("::" in callee or callee in _HARMLESS or callee in _WRAPPERS):
-            return True
+        if any(_holds(facts, value, model, site.scope) for value in all_given(site.node)):
+            callee = facts.names(site.node.func, site.scope).only
+            if callee is None or not ("::" in callee or callee in _HARMLESS or callee in _WRAPPERS):
+                return True
     return False
 
 
@@ -194,9 +189,8 @@ def _holds(facts: FileFacts, value: ast.expr, model: Variable, scope: int) -> bo
 def _calls_of(facts: FileFacts, model: Variable) -> Iterator[CallSite]:
     """Calls of the model itself, whose result is used and whose input is not made up."""
     for site in facts.symbols.calls:
-        if facts.variable(site.node.func, site.scope) != model or site.is_alone or not site.node.args:
-            continue
-        if not any(_is_made_up(facts, value, site.scope) for value in site.node.args):
+        is_used = facts.variable(site.node.func, site.scope) == model and not site.is_alone and bool(site.node.args)
+        if is_used and not any(_is_made_up(facts, value, site.scope) for value in site.node.args):
             yield site
 
 

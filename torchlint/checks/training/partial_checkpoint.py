@@ -129,9 +129,8 @@ def find(visit: Visit) -> Iterator[Finding]:
     elif counted is not None:
         values = {**_values(visit, visit.site), "counted": ast.unparse(counted.iter)}
         asked = ((test, "asked whether it goes on") for test in tests_of_start(facts, counted))
-        yield Finding(
-            _CODE, visit.node, values, _COUNTED, related=((counted.iter, "training goes on from here"), *asked)
-        )
+        places = ((counted.iter, "training goes on from here"), *asked)
+        yield Finding(_CODE, visit.node, values, _COUNTED, related=places)
 
 
 def _resumed_with(visit: Visit, models: list[ast.expr]) -> CallSite | None:
@@ -200,11 +199,8 @@ def _judge_open(draft: Draft, project: Project) -> Draft | None:
 
 
 def _asked_to_resume(facts: FileFacts) -> list[CallSite]:
-    return [
-        site
-        for site in facts.symbols.calls
-        if any(one.arg in _ASKING and not is_literal_none(one.value) for one in site.node.keywords)
-    ]
+    given = ((site, one) for site in facts.calls.find(keywords=_ASKING) for one in site.node.keywords)
+    return [site for site, one in given if one.arg in _ASKING and not is_literal_none(one.value)]
 
 
 @check(

@@ -17,7 +17,7 @@ from torchlint.facts.flow.values import Definition
 from torchlint.facts.options.demands import demands_on
 from torchlint.facts.scopes import AssignSite, CallSite, Site
 from torchlint.facts.training.steps import holds_optimizer, is_optimizer_class
-from torchlint.facts.tree import is_method_call, is_own, targets_of, words_in
+from torchlint.facts.tree import is_method_call, is_own, only_target, targets_of, words_in
 from torchlint.facts.values import argument_of
 
 _DEPTH = 3
@@ -132,8 +132,9 @@ def _loaded_path(facts: FileFacts, load: CallSite) -> str | None:
     value, scope = only_value(facts, given, load.scope)
     while isinstance(value, ast.Subscript):
         value, scope = only_value(facts, value.value, scope)
-    is_load = isinstance(value, ast.Call) and facts.names(value.func, scope).only == "torch.load"
-    return _spelled(facts, argument_of(value, "f", 0), scope) if is_load and isinstance(value, ast.Call) else None
+    if not isinstance(value, ast.Call) or facts.names(value.func, scope).only != "torch.load":
+        return None
+    return _spelled(facts, argument_of(value, "f", 0), scope)
 
 
 def _spelled(facts: FileFacts, path: ast.expr | None, scope: int) -> str | None:
@@ -245,11 +246,10 @@ def _starts_anew(facts: FileFacts, site: CallSite) -> bool:
 
 
 def _is_only_moved(facts: FileFacts, site: CallSite, name: str) -> bool:
-    targets = site.statement.targets if isinstance(site.statement, ast.Assign) else []
-    target = targets[0] if len(targets) == 1 and getattr(site.statement, "value", None) is site.node else None
+    target = only_target(site.statement) if getattr(site.statement, "value", None) is site.node else None
     if isinstance(target, ast.Name):
         reads: list[ast.expr] = [*facts.index.reads_of(target)]
-    elif target is not None and is_own(target):
+    elif is_own(target):
         reads = [one for one in facts.index.attributes(target.attr) if isinstance(one.ctx, ast.Load)]
     else:
         return False
@@ -262,9 +262,7 @@ def _method_of(facts: FileFacts, read: ast.expr) -> ast.Call | None:
     """The call of a harmless method of what is read."""
     method = facts.index.parents[read]
     call = facts.index.parents[method]
-    is_call = isinstance(method, ast.Attribute) and isinstance(call, ast.Call) and call.func is method
-    is_known = isinstance(method, ast.Attribute) and method.attr in _MOVING | _ASKING
-    return call if is_call and is_known and isinstance(call, ast.Call) else None
+    return call if is_method_call(call, *_MOVING, *_ASKING) and call.func is method else None
 
 
 def _counts_by_itself(facts: FileFacts, call: ast.Call, name: str) -> bool:

@@ -45,15 +45,8 @@ def _needs_gradients(facts: FileFacts) -> bool:
     code = facts.code.lower().replace("_", "")
     if any(word in code for word in _GRAPHS):
         return True
-    for site in facts.symbols.calls:
-        call = site.node  # a method that needs a gradient to be there
-        if (
-            is_method_call(call)
-            and method_named(call.func.attr).writes not in ("", "one")
-            and _parameter_of(call.func.value)
-        ):
-            return True
-    return any(
-        isinstance(site.node, ast.AugAssign) and _parameter_of(site.node.target) is not None
-        for site in facts.symbols.assign_sites
-    )
+    calls = (site.node for site in facts.symbols.calls if is_method_call(site.node))
+    added_to = [site.node.target for site in facts.symbols.assign_sites if isinstance(site.node, ast.AugAssign)]
+    # A method that writes in place needs a gradient to be there.
+    written = (call.func.value for call in calls if method_named(call.func.attr).writes not in ("", "one"))
+    return any(map(_parameter_of, (*added_to, *written)))
