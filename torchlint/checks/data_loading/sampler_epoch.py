@@ -23,6 +23,7 @@ from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.functions import is_method
 from torchlint.facts.training.steps import BACKWARD
 from torchlint.facts.tree import method_called, targets_of, words_in
+from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.facts.words import says
 from torchlint.project.index import Project
 
@@ -60,10 +61,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({_SAMPLER})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """`DistributedSampler(...)` that shuffles, for a loader that a training loop runs through epoch after epoch."""
-    if visit.callee() != _SAMPLER:
+    if visit.callee() != _SAMPLER or _evaluates(visit):
         return
-    shuffle = visit.argument("shuffle", _SHUFFLE)
-    if (shuffle is not None and shuffle.constants != (True,)) or _evaluates(visit):
+    shuffle = argument_of(visit.call, "shuffle", _SHUFFLE)
+    is_hidden = shuffle is None and may_be_hidden(visit.call, _SHUFFLE)
+    if is_hidden or (shuffle is not None and visit.value(shuffle).constants != (True,)):
         return
     analysis = _SamplerAnalysis(visit.facts)
     flow = follow(analysis, Value(visit.call, label=SAMPLER))

@@ -16,14 +16,17 @@ from torchlint.facts.full_names import Names
 from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import targets_of
-from torchlint.facts.values import Values, argument_of, may_be_hidden
+from torchlint.facts.values import Values
 
 if TYPE_CHECKING:
     from torchlint.lossless.reader import Lossless
 
 _NOWHERE = ast.Pass()
 ENVIRON = "os.environ"
-SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
+_SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
+_UPDATE = "os.environ.update"
+WRITERS = _SETTERS | {_UPDATE}
+"""Calls that set variables of the running process."""
 
 
 class Visit(msgspec.Struct):
@@ -108,13 +111,6 @@ class Visit(msgspec.Struct):
         """What kind of value an expression is, as far as it is known."""
         return kind_of(self.facts, expression, self.scope)
 
-    def argument(self, name: str, position: int | None) -> Values | None:
-        """The value of one argument of the call at hand; None when it is evidently left out."""
-        given = argument_of(self.call, name, position)
-        if given is not None:
-            return self.value(given)
-        return Values() if may_be_hidden(self.call, position) else None
-
 
 def _shape(node: ast.AST) -> str:
     """A tree in words; what is assigned to reads as what is read."""
@@ -140,10 +136,10 @@ def _key(visit: Visit, target: ast.Subscript) -> str | None:
 
 def _called(visit: Visit, name: str) -> Iterator[str | None]:
     call, function = visit.call, visit.callee()
-    if function in SETTERS and len(call.args) > 1:
+    if function in _SETTERS and len(call.args) > 1:
         if visit.value(call.args[0]).constants == (name,):
             yield visit.value(call.args[1]).text
-    elif function == "os.environ.update":
+    elif function == _UPDATE:
         pairs: list[tuple[object, ast.expr]] = [(keyword.arg, keyword.value) for keyword in call.keywords]
         for argument in call.args:
             if isinstance(argument, ast.Dict):

@@ -9,7 +9,7 @@ from torchlint.checks.framework.drafts import OperatorUse
 from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import SETTERS, Visit, writes
+from torchlint.checks.framework.visit import WRITERS, Visit, writes
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.tree import index_parts, is_literal_none, last_word, targets_of
@@ -24,7 +24,7 @@ _CONFIG = "torch._inductor.config"
 _OPTIONS = ("max_autotune", "max_autotune_gemm", "max_autotune_pointwise", "coordinate_descent_tuning")
 _TUNING = frozenset(f"{_CONFIG}.{name}" for name in (*_OPTIONS, "triton.multi_kernel"))
 """Options by which kernels that round differently are timed; inductor's `deterministic` silences them all."""
-_VARIABLES = tuple(f"TORCHINDUCTOR_{name.upper()}" for name in (*_OPTIONS, "multi_kernel"))
+_VARIABLES = frozenset(f"TORCHINDUCTOR_{name.upper()}" for name in (*_OPTIONS, "multi_kernel"))
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({"triton.autotune"})))
@@ -124,15 +124,7 @@ def _is_pointer(name: str) -> bool:
     return any(word in name.lower() for word in ("ptr", "offs", "offset", "idx", "start"))
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(
-        calls=frozenset({"os.environ.update", *SETTERS}),
-        assigned=_TUNING,
-        keys=frozenset(_VARIABLES),
-    ),
-    judge=judge_operators,
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=WRITERS, assigned=_TUNING, keys=_VARIABLES), judge=judge_operators)
 def inductor(visit: Visit) -> Iterator[Finding]:
     """The call or statement that turns the tuning on."""
     if _tunes(visit):

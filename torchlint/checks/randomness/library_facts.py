@@ -39,9 +39,8 @@ def _codes(catalogue: Catalogue) -> frozenset[str]:
 class _Settling(given_seeds.Seeding):
     """Where a result is seeded; what else is kept in its place has the same fact."""
 
-    def beyond(self, move: Move) -> Iterator[Move | Sink]:
-        del move
-        yield from ()
+    def beyond(self, _move: Move) -> Iterator[Move | Sink]:
+        return iter(())
 
 
 def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:

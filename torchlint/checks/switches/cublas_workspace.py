@@ -16,7 +16,7 @@ from torchlint.catalogue.versions import TorchTarget, VersionRange
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, SettingFinding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
-from torchlint.checks.framework.visit import SETTERS, Visit, writes
+from torchlint.checks.framework.visit import WRITERS, Visit, writes
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.accelerators import CUDA
 from torchlint.facts.control.order import position_of, precedes
@@ -50,7 +50,7 @@ def _switches(catalogue: Catalogue) -> dict[str, ModeSwitch]:
 
 def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
     switches = frozenset(_switches(catalogue))
-    return Triggers(calls=switches | SETTERS | {"os.environ.update"}, assigned=switches, keys=frozenset({_VARIABLE}))
+    return Triggers(calls=switches | WRITERS, assigned=switches, keys=frozenset({_VARIABLE}))
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -133,9 +133,8 @@ def _wrong_outside(draft: Draft, write: EnvironmentWrite, project: Project) -> D
     return replace(draft, code="TL205", values=values, message="default", severity=severity, related=related)
 
 
-def _on_setting(setting: EnvironmentSetting, facts: FileFacts) -> Iterator[SettingFinding]:
+def _on_setting(setting: EnvironmentSetting, _facts: FileFacts) -> Iterator[SettingFinding]:
     """`%env CUBLAS_WORKSPACE_CONFIG=...` in a notebook."""
-    del facts
     if setting.name == _VARIABLE and setting.in_process and _is_wrong(setting.value):
         yield SettingFinding("TL205", {"value": setting.value})
 

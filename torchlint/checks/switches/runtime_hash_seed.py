@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, SettingFinding, Triggers, check
-from torchlint.checks.framework.visit import SETTERS, Visit, writes
+from torchlint.checks.framework.visit import WRITERS, Visit, writes
 from torchlint.facts.file import FileFacts
 from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
@@ -38,9 +38,8 @@ def _starts_processes(run: frozenset[Symbol], write: Symbol, line: int, project:
     )
 
 
-def _on_setting(setting: EnvironmentSetting, facts: FileFacts) -> Iterator[SettingFinding]:
+def _on_setting(setting: EnvironmentSetting, _facts: FileFacts) -> Iterator[SettingFinding]:
     """`%env PYTHONHASHSEED=0`: the kernel that runs it has long read the variable."""
-    del facts
     if setting.name == _VARIABLE and setting.in_process:
         values = {"magic": f"%env {setting.name}={setting.value}", "symbol": ""}
         yield SettingFinding(_CODE, values, "magic")
@@ -50,7 +49,7 @@ def _on_setting(setting: EnvironmentSetting, facts: FileFacts) -> Iterator[Setti
     codes=(_CODE,),
     on_setting=_on_setting,
     judge=_judge,
-    triggers=Triggers(calls=SETTERS | {"os.environ.update"}, keys=frozenset({_VARIABLE})),
+    triggers=Triggers(calls=WRITERS, keys=frozenset({_VARIABLE})),
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """Every write of the variable."""

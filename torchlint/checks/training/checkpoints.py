@@ -75,8 +75,7 @@ def _written_out(facts: FileFacts, value: ast.expr, scope: int) -> list[tuple[as
     """The entries of `{"model": ...}` and `dict(model=...)`."""
     if isinstance(value, ast.Dict):
         return list(zip(value.keys, value.values, strict=True))
-    is_made = isinstance(value, ast.Call) and not value.args and facts.names(value.func, scope).only == "builtins.dict"
-    if not is_made or not isinstance(value, ast.Call):
+    if not isinstance(value, ast.Call) or value.args or facts.names(value.func, scope).only != "builtins.dict":
         return None
     return [(None if one.arg is None else ast.Constant(one.arg), one.value) for one in value.keywords]
 
@@ -166,22 +165,25 @@ def resumptions(facts: FileFacts) -> Iterator[CallSite]:
     """The calls that load a model's state to go on with its training, or that run a function which does."""
     for site in facts.symbols.calls:
         if is_method_call(site.node, "load_state_dict"):
-            function = facts.function_of(site.scope)
-            above = [call for call, _ in callers(facts, function)] if function is not None else []
-            yield from (call for call in (site, *above) if _goes_on(facts, call))
+            yield from (call for call in with_callers(facts, site) if _goes_on(facts, call))
+
+
+def with_callers(facts: FileFacts, site: CallSite) -> list[CallSite]:
+    """A call, and the calls of the function that it stands in."""
+    function = facts.function_of(site.scope)
+    return [site, *(call for call, _ in (() if function is None else callers(facts, function)))]
 
 
 def _goes_on(facts: FileFacts, site: CallSite) -> bool:
     """Whether the code around a call speaks of a training that goes on, or of where."""
-    around = [ast.unparse(test) for test in tests_around(facts, site.statement)]
-    counted = facts.symbols.scopes[facts.function_of(site.scope) or 0].bindings
-    named = (*around, facts.function_name(site.scope))
-    if any(_RESUMING.search(words) for words in named) or (around and any(map(_COUNTING.match, counted))):
+    tests, function = list(tests_around(facts, site.statement)), facts.function_of(site.scope)
+    named = (*map(ast.unparse, tests), facts.function_name(site.scope))
+    counted = facts.symbols.scopes[function or 0].bindings
+    if any(map(_RESUMING.search, named)) or (tests and any(map(_COUNTING.match, counted))):
         return True
-    asked = (node for test in tests_around(facts, site.statement) for node in ast.walk(test))
+    asked = (node for test in tests for node in ast.walk(test))
     if any(isinstance(node, ast.Attribute) and node.attr in facts.cached(_continuing) for node in asked):
         return True
-    function = facts.function_of(site.scope)
     returned = () if function is None else returned_values(facts, function)
     return any(_EPOCH.fullmatch(word) for value in returned for word in words_in(value))
 

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-import msgspec
 from msgspec.structs import replace
 
 from torchlint.catalogue.load import load_values
@@ -76,25 +75,16 @@ def find(visit: Visit) -> Iterator[Finding]:
     """Weights that are loaded into a model which then predicts."""
     found = _prediction_after(visit.facts, visit.site)
     if found is not None:
-        values = {"name": found.name, "model": found.model, "is_global": "yes" if found.is_global else ""}
-        values["symbol"] = visit.symbol
-        yield Finding(_CODE, visit.node, values, related=((found.call, "predicts here"),))
+        told, call = found
+        yield Finding(_CODE, visit.node, {**told, "symbol": visit.symbol}, related=((call, "predicts here"),))
 
 
-class _Prediction(msgspec.Struct, frozen=True):
-    """A model gets weights, and `call` uses what it computes."""
+def _prediction_after(facts: FileFacts, site: CallSite) -> tuple[dict[str, str], ast.Call] | None:
+    """The first prediction of the model into which a call loads weights, and what is told of the model.
 
-    model: str
-    """Its class in the project."""
-    name: str
-    """What holds it, as it is written."""
-    is_global: bool
-    """Whether a module holds it, so that every function of the project may set its mode."""
-    call: ast.Call
-
-
-def _prediction_after(facts: FileFacts, site: CallSite) -> _Prediction | None:
-    """The first prediction of the model into which a call loads weights."""
+    That is its class in the project, what holds it, as it is written, and whether a module does: then every function of
+    the project may set its mode.
+    """
     if _TRIAL.search(facts.symbol_of(site)):
         return None
     model = _loaded(site) if method_called(site.node) in LOADERS else None
@@ -108,7 +98,8 @@ def _prediction_after(facts: FileFacts, site: CallSite) -> _Prediction | None:
     for call in _calls_of(facts, kept_in):
         is_after = owner.kind is ScopeKind.CLASS or precedes(facts, site.node, call.node)
         if is_after and not _TRIAL.search(facts.symbol_of(call)):
-            return _Prediction(made, ast.unparse(model), owner.kind is ScopeKind.MODULE, call.node)
+            is_global = "yes" if owner.kind is ScopeKind.MODULE else ""
+            return {"model": made, "name": ast.unparse(model), "is_global": is_global}, call.node
     return None
 
 

@@ -167,11 +167,9 @@ def beside(visit: Visit) -> Iterator[Finding]:
 @check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(_unloaded)), judge=_judge)
 def unloaded(visit: Visit) -> Iterator[Finding]:
     """A file that training goes on from, whose optimizer nothing loads."""
-    for loop, load in counted_from_files(visit.facts):
-        if load is visit.node:
-            values = {**_values(visit, visit.site), "counted": ast.unparse(loop.iter)}
-            yield Finding(_CODE, visit.node, values, _UNLOADED, related=((loop.iter, "training goes on from here"),))
-            return
+    loop = next(loop for loop, load in counted_from_files(visit.facts) if load is visit.node)
+    values = {**_values(visit, visit.site), "counted": ast.unparse(loop.iter)}
+    yield Finding(_CODE, visit.node, values, _UNLOADED, related=((loop.iter, "training goes on from here"),))
 
 
 def _unloaded(facts: FileFacts) -> list[CallSite]:

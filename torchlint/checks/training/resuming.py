@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchlint.checks.training.checkpoints import loads_a_file
-from torchlint.facts.calls import called_functions, callers
+from torchlint.checks.training.checkpoints import loads_a_file, with_callers
+from torchlint.facts.calls import called_functions
 from torchlint.facts.control.blocks import enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import Position, position_of
@@ -50,11 +50,9 @@ def is_written_again(facts: FileFacts, load: CallSite, save: CallSite) -> bool:
     loaded, saved = _loaded_path(facts, load), _spelled(facts, argument_of(save.node, "f", 1), save.scope)
     if loaded is None or loaded != saved:
         return False
-    if facts.function_of(load.scope) == facts.function_of(save.scope):
-        return _trains_behind(facts, load) and _trains_before(facts, save)
-    return any(_trains_behind(facts, one) for one in _with_callers(facts, load)) and any(
-        _trains_before(facts, one) for one in _with_callers(facts, save)
-    )
+    is_together = facts.function_of(load.scope) == facts.function_of(save.scope)
+    loads, saves = ([one] if is_together else with_callers(facts, one) for one in (load, save))
+    return any(_trains_behind(facts, one) for one in loads) and any(_trains_before(facts, one) for one in saves)
 
 
 def counted_on(facts: FileFacts) -> Iterator[ast.For]:
@@ -141,11 +139,6 @@ def _spelled(facts: FileFacts, path: ast.expr | None, scope: int) -> str | None:
     """A path as it is written, also by a name in between."""
     value, _ = only_value(facts, path, scope)
     return None if path is None else ast.unparse(path if value is None else value)
-
-
-def _with_callers(facts: FileFacts, site: CallSite) -> list[CallSite]:
-    function = facts.function_of(site.scope)
-    return [site, *(call for call, _ in (() if function is None else callers(facts, function)))]
 
 
 def _first_step(facts: FileFacts, site: CallSite) -> Position | None:
