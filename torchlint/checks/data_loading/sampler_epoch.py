@@ -76,7 +76,6 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 
 def _evaluates(visit: Visit) -> bool:
-    """Whether the names around say that the data is for evaluation."""
     return any(says(word, "evaluation") for word in words_in(*targets_of(visit.statement), *visit.call.args[:1]))
 
 

@@ -191,7 +191,6 @@ def _made_as(facts: FileFacts, module: ast.expr, scope: int) -> set[str]:
 
 
 def _waits_in(facts: FileFacts, owner: int) -> bool:
-    """Whether any method of a class calls what waits."""
     waiting = (_WAITING - {"get", "load"}) | {"float", "int", "bool", "print"}
     own = (site for site in facts.symbols.calls if facts.class_of(site.scope) == owner)
     return any(last_word(site.node.func) in waiting for site in own)

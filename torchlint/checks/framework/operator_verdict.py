@@ -172,10 +172,9 @@ def _outcome(row: Row, mode: Mode) -> tuple[str, Severity] | None:
     if status == "silent_nondeterministic":
         return "silent", Severity.WARNING
     if status == "raises":
-        return {
-            Mode.ON: ("raises_on", Severity.ERROR),
-            Mode.WARN_ONLY: ("warn_only_raises", Severity.WARNING),
-        }.get(mode, ("raises", Severity.WARNING))
+        if mode is Mode.ON:
+            return "raises_on", Severity.ERROR
+        return "warn_only_raises" if mode is Mode.WARN_ONLY else "raises", Severity.WARNING
     return ("alternative", Severity.WARNING) if mode in (Mode.OFF, Mode.OPTIONAL) else None
 
 

@@ -43,7 +43,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     if isinstance(visit.node, ast.Call):
         write = _written_by_call(visit.facts, visit.site)
     else:
-        write = _written_by_statement(visit.facts, visit.assignment, visit.scope)
+        write = _written_by_statement(visit)
     if write is not None:
         view, message = write
         values = {"spelling": spelling_of(visit), "view": shortened(ast.unparse(view.maker))}
@@ -68,10 +68,9 @@ def _written_by_call(facts: FileFacts, site: CallSite) -> _Write | None:
     return (view, "default") if method.attr in _REPEATED and not is_one_value else None
 
 
-def _written_by_statement(
-    facts: FileFacts, statement: ast.Assign | ast.AnnAssign | ast.AugAssign, scope: int
-) -> _Write | None:
+def _written_by_statement(visit: Visit) -> _Write | None:
     """`view[:] = x`, `view += x`."""
+    facts, statement, scope = visit.facts, visit.assignment, visit.scope
     is_added = isinstance(statement, ast.AugAssign)
     target = statement.target if isinstance(statement, ast.AugAssign) else only_target(statement)
     view = _whole(facts, target, scope) if is_added or isinstance(target, ast.Subscript) else None

@@ -108,12 +108,8 @@ def runs_on_integers(facts: FileFacts, node: ast.expr) -> bool:
 
 
 def _integer_branches(facts: FileFacts) -> list[tuple[int, int]]:
-    return [
-        lines_of(run)
-        for statement in facts.symbols.parents
-        if isinstance(statement, ast.If) and _asks_for_floats(statement.test)
-        for run in governed(facts, statement, answer=False)
-    ]
+    decisions = (one for one in facts.symbols.parents if isinstance(one, ast.If) and _asks_for_floats(one.test))
+    return [lines_of(run) for decision in decisions for run in governed(facts, decision, answer=False)]
 
 
 def _asks_for_floats(test: ast.expr) -> bool:

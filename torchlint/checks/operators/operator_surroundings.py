@@ -44,11 +44,8 @@ def _is_such(facts: FileFacts, manager: ast.Call, scope: int, surroundings: Surr
 
 
 def _runs_under_mode(facts: FileFacts, statement: ast.stmt) -> bool:
-    """Whether a statement runs only under the mode."""
-    return any(
-        _asks(facts, decision.test, facts.symbols.scope_of[decision]) is answer
-        for decision, answer in decisions(facts, statement)
-    )
+    made = ((one.test, facts.symbols.scope_of[one], answer) for one, answer in decisions(facts, statement))
+    return any(_asks(facts, test, scope) is answer for test, scope, answer in made)
 
 
 def _asks(facts: FileFacts, test: ast.expr | None, scope: int) -> bool | None:

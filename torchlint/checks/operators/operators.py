@@ -189,7 +189,6 @@ def _passage(visit: Visit, matches: Sequence[Match]) -> Passage | None:
 
 
 def _demands(facts: FileFacts, statement: ast.stmt, scope: int) -> tuple[Demand, ...]:
-    """What parameters have to be for a statement to run."""
     return tuple(one for one in demands_on(facts, statement, scope) if one.function)
 
 

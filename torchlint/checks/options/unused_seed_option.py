@@ -255,10 +255,9 @@ def _judge_configured(draft: Draft, project: Project) -> Draft | None:
 def _trains_with(configuration: Configuration, path: str, project: Project) -> bool:
     """Whether a program that this file starts loads it and trains: a library's own file may belong to old weights."""
     symbol = (path, configuration.symbol)
-    return any(
-        is_reached(symbol, program.reached, project.summaries) and project.randomness_of(program).training is not None
-        for program in project.programs_starting_in(path)
-    )
+    programs = project.programs_starting_in(path)
+    loading = (program for program in programs if is_reached(symbol, program.reached, project.summaries))
+    return any(project.randomness_of(program).training is not None for program in loading)
 
 
 def _unread(configuration: Configuration, path: str, project: Project) -> list[ConfiguredSeed]:
@@ -266,18 +265,14 @@ def _unread(configuration: Configuration, path: str, project: Project) -> list[C
     files, loading = project.configuration_files, loading_files(configuration, project)
     # Another program may load the same file and read the seed: one that speaks of such a key is believed to.
     loaded = project.programs.calls.loaded(loading)
-    silent = [
-        seed
-        for seed in files.seeds_for(configuration, path)
-        if not project.texts.speak_of(seed.name, loaded) and not files.interpolates(seed.name)
-    ]
+    seeds = (seed for seed in files.seeds_for(configuration, path) if not files.interpolates(seed.name))
+    silent = [seed for seed in seeds if not project.texts.speak_of(seed.name, loaded)]
     if not silent or is_loaded_elsewhere(configuration, project):
         return []
     return [seed for seed in silent if is_ignored(configuration, seed.keys, path, project)]
 
 
 def _loading(facts: FileFacts) -> Iterator[CallSite]:
-    """The calls that load a configuration."""
     found = facts.cached(configurations)
     return (site for site in facts.symbols.calls if site.node in found)
 

@@ -133,7 +133,6 @@ def shared(visit: Visit) -> Iterator[Finding]:
 
 
 def _worker_starts(facts: FileFacts) -> list[CallSite]:
-    """Every call that makes processes or threads."""
     starters = ((site, starter_of(facts, site.node, site.scope)) for site in facts.symbols.calls)
     return [site for site, starter in starters if starter is not None and starter.worker]
 

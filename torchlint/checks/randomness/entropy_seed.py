@@ -174,11 +174,8 @@ def _is_never_given(draft: Draft, project: Project) -> bool:
 
 def _is_seeded_in(program: Program, draft: Draft, project: Project) -> bool:
     """Whether a program may have seeded the generator that the seed is drawn from."""
-    return any(
-        draft.values["generator"] in seed.generators and not _is_later(seed, draft)
-        for path in program.files & project.summaries.keys()
-        for seed in project.summaries[path].seeds
-    )
+    seeds = (seed for path in program.files & project.summaries.keys() for seed in project.summaries[path].seeds)
+    return any(draft.values["generator"] in seed.generators and not _is_later(seed, draft) for seed in seeds)
 
 
 def _is_later(seed: SeedCall, draft: Draft) -> bool:

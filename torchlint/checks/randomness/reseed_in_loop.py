@@ -174,15 +174,11 @@ def _trains(facts: FileFacts, loop: ast.stmt) -> bool:
 
 def _bound_in(loop: ast.stmt) -> set[str]:
     """Names and attributes that a loop gives a value, as they are written."""
-    return {
-        ast.unparse(node)
-        for node in ast.walk(loop)
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store)
-    }
+    named = (node for node in ast.walk(loop) if isinstance(node, ast.Name | ast.Attribute))
+    return {ast.unparse(node) for node in named if isinstance(node.ctx, ast.Store)}
 
 
 def _is_chosen(facts: FileFacts, statement: ast.stmt, loop: ast.stmt) -> bool:
-    """Under a test inside the loop."""
     inside = itertools.takewhile(lambda outer: outer is not loop, enclosing(facts, statement))
     return any(isinstance(outer, ast.If | ast.While | ast.Try) for outer in inside)
 

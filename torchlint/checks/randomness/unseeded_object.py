@@ -70,22 +70,15 @@ def find(visit: Visit) -> Iterator[Finding]:
     if name in _OBJECTS and _is_unseeded(visit, _OBJECTS[name]) and not is_fallback(visit):
         use, seeding = (follow(analysis(visit.facts), Value(visit.call)) for analysis in (Use, Seeding))
         if seeding.sink is None and (use.sink is not None or use.exits):
-            values = {
-                "spelling": spelling_of(visit),
-                "symbol": visit.symbol,
-                "use": "" if use.sink is None else use.sink.what,
-            }
+            values = {"spelling": spelling_of(visit), "symbol": visit.symbol}
+            values["use"] = "" if use.sink is None else use.sink.what
             origins = tuple(one for one in seeds(visit, _OBJECTS[name], 0) if isinstance(one, Origin))
             yield Finding(_CODE, visit.node, values, exits=tuple(seeding.exits), origins=origins)
     elif name in _SPLITS:
         split = _SPLITS[name]
         if _draws(visit, name, split.argument):
-            values = {
-                "spelling": spelling_of(visit),
-                "symbol": visit.symbol,
-                "generator": split.generator,
-                "argument": split.argument,
-            }
+            values = {"spelling": spelling_of(visit), "symbol": visit.symbol}
+            values |= {"generator": split.generator, "argument": split.argument}
             yield Finding(_CODE, visit.node, values, "split")
 
 
@@ -99,14 +92,9 @@ def _is_unseeded(visit: Visit, parameter: str) -> bool:
 def _draws(visit: Visit, name: str, argument: str) -> bool:
     if is_given(visit, argument, None) or may_be_hidden(visit.call, None):
         return False
+    shuffle = argument_of(visit.call, "shuffle", None)
+    asked = visit.value(shuffle)
+    shuffles = shuffle is None or asked.constants == (True,)
     if any(isinstance(given, ast.Starred) for given in visit.call.args):
-        return name == "sklearn.model_selection.train_test_split" and not _is_false(visit, "shuffle")
-    if name in _SHUFFLED:
-        asked = visit.value(argument_of(visit.call, "shuffle", None))
-        return asked.only(bool) is True
-    return not _is_false(visit, "shuffle")
-
-
-def _is_false(visit: Visit, argument: str) -> bool:
-    given = argument_of(visit.call, argument, None)
-    return given is not None and visit.value(given).constants != (True,)
+        return name == "sklearn.model_selection.train_test_split" and shuffles
+    return asked.only(bool) is True if name in _SHUFFLED else shuffles

@@ -108,7 +108,6 @@ def _origins(visit: Visit) -> tuple[Origin, ...]:
 
 
 def _is_on_elsewhere(origins: Sequence[Origin], project: Project) -> bool:
-    """Whether all that other files are seen to set is True."""
     known = [values for origin in origins for values in constants_of(origin, project)]
     return bool(known) and all(_is_on(values) for values in known)
 

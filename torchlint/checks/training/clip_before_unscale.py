@@ -21,9 +21,7 @@ from torchlint.facts.values import all_given, argument_of
 
 _CODE = "TL603"
 CLIPS = frozenset(
-    f"torch.nn.utils.{home}{name}"
-    for home in ("", "clip_grad.")
-    for name in ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_")
+    f"torch.nn.utils.{home}clip_grad_{kind}" for home in ("", "clip_grad.") for kind in ("norm_", "norm", "value_")
 )
 _PRECISION = ("amp", "16", "scaler", "half", "mixed", "precision", "float32", "fp32", "apex")
 """Words of a condition that may say whether gradients are scaled at all."""
@@ -163,11 +161,9 @@ class _Function(msgspec.Struct, frozen=True):
     def _depends_on_precision(self, clip: CallSite, backward: CallSite) -> bool:
         """Whether the clip stands under a condition of its own that speaks of the precision."""
         shared = conditions_on(self.facts, backward.statement)
-        return any(
-            any(word in test.lower() for word in _PRECISION)
-            for test, answer in conditions_on(self.facts, clip.statement).items()
-            if shared.get(test) != answer
-        )
+        conditions = conditions_on(self.facts, clip.statement).items()
+        own = (test.lower() for test, answer in conditions if shared.get(test) != answer)
+        return any(word in test for test in own for word in _PRECISION)
 
 
 def _receiver(expression: ast.expr, method: str) -> str | None:
@@ -207,7 +203,6 @@ def _is_about_scale(clip: ast.Call) -> bool:
 
 
 def _unscaling_functions(facts: FileFacts) -> set[str]:
-    """The names of this file's functions that unscale."""
     bodies = {
         scope.name: {last_word(node.func) for node in ast.walk(scope.node) if isinstance(node, ast.Call)}
         for scope in facts.symbols.scopes[1:]

@@ -218,11 +218,7 @@ def _is_container(facts: FileFacts, container: ast.expr, scope: int) -> bool:
         return True
     if not isinstance(container, ast.Name):
         return False
-    return any(
-        isinstance(argument, ast.Starred)
-        and isinstance(argument.value, ast.Name)
-        and argument.value.id == container.id
-        and facts.names(site.node.func, site.scope).only == _SEQUENTIAL
-        for site in facts.calls_in(facts.function_of(scope))
-        for argument in site.node.args
-    )
+    given = ((site, one) for site in facts.calls_in(facts.function_of(scope)) for one in site.node.args)
+    starred = ((site, one.value) for site, one in given if isinstance(one, ast.Starred))
+    unpacking = (site for site, one in starred if isinstance(one, ast.Name) and one.id == container.id)
+    return any(facts.names(site.node.func, site.scope).only == _SEQUENTIAL for site in unpacking)
