@@ -25,7 +25,7 @@ from torchlint.facts.tensors.kind_evidence import shows_tensor
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
 from torchlint.facts.training.steps import is_optimizer
-from torchlint.facts.tree import index_parts, last_word
+from torchlint.facts.tree import MethodCall, index_parts, is_method_call, last_word
 
 
 class Effect(enum.IntEnum):
@@ -147,7 +147,7 @@ def _of_call(facts: FileFacts, site: CallSite) -> Effect:
         return _of_module(facts, call.func, scope)
     if last in _LOSSES:
         return Effect.COPY
-    if isinstance(call.func, ast.Attribute):
+    if is_method_call(call):
         return _of_method(facts, call, scope)
     return Effect.NOTHING if kind_of(facts, call.func, scope) is Kind.MODULE else Effect.UNKNOWN
 
@@ -196,9 +196,8 @@ def _waits_in(facts: FileFacts, owner: int) -> bool:
     return any(last_word(site.node.func) in waiting for site in own)
 
 
-def _of_method(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
+def _of_method(facts: FileFacts, call: MethodCall, scope: int) -> Effect:
     function = call.func
-    assert isinstance(function, ast.Attribute)
     if function.attr in _QUIET_METHODS:
         return Effect.NOTHING
     if function.attr == "cuda":

@@ -30,8 +30,6 @@ from torchlint.facts.tree import index_parts, is_own, is_self, targets_of
 from torchlint.facts.values import argument_of
 
 Table = Mapping[str, Sequence[tuple[Operator, Spelling]]]
-_MOVES = 3
-"""Moves of one object that are followed: `criterion = criterion.to(device)`."""
 _FOLLOWED = Through.CHANGES | Through.PARAMETERS | Through.CONTENTS
 _OF_A_LOSS = 2
 """What a loss is given: what the model says, and what is right."""
@@ -151,10 +149,8 @@ def _owners(facts: FileFacts, function: ast.expr, scope: int) -> Iterator[tuple[
             yield one.node, one.scope
 
 
-def _constructors(
-    facts: FileFacts, instance: ast.expr, scope: int, depth: int = _MOVES
-) -> Iterator[tuple[ast.Call, int]]:
-    """The calls that make an object, wherever it has been moved to since."""
+def _constructors(facts: FileFacts, instance: ast.expr, scope: int, depth: int = 3) -> Iterator[tuple[ast.Call, int]]:
+    """The calls that make an object, wherever it has been moved to since: `criterion = criterion.to(device)`."""
     for made, where in seen_values(facts, instance, scope, _FOLLOWED):
         before = moved(made) if depth else None
         if before is not None:

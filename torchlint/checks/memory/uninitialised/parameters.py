@@ -129,13 +129,9 @@ def _fills_modules(facts: FileFacts) -> bool:
     if _LOADED.search(facts.code):
         return True
     for node in ast.walk(facts.tree):
-        if isinstance(node, ast.Attribute) and node.attr in _ELSEWHERE:
-            return True
-        if isinstance(node, ast.FunctionDef) and node.name in _ELSEWHERE:
-            return True
-        if isinstance(node, ast.For | ast.comprehension) and any(
-            isinstance(inner, ast.Attribute) and inner.attr in _WALKS for inner in ast.walk(node.iter)
-        ):
+        word = node.name if isinstance(node, ast.FunctionDef) else getattr(node, "attr", "")
+        walked = ast.walk(node.iter) if isinstance(node, ast.For | ast.comprehension) else ()
+        if word in _ELSEWHERE or any(getattr(inner, "attr", "") in _WALKS for inner in walked):
             return True
     return False
 

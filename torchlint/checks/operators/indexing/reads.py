@@ -23,7 +23,6 @@ from torchlint.facts.tensors.operands import called_name, operand
 from torchlint.facts.tensors.views import unit_dims_of
 from torchlint.facts.tree import index_parts, is_ellipsis, is_method_call, is_own, last_word
 
-_DEPTH = 8
 _DIFFERENT = frozenset({"arange", "randperm"})
 """What these return is different throughout, in whatever shape it is put."""
 _REORDERING = re.compile(
@@ -41,7 +40,7 @@ _WHOLE_NUMBERS = re.compile(
 
 @memoized
 def takes_each_once(
-    facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = _DEPTH
+    facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = 8
 ) -> bool:
     """Whether a read along `dimension` evidently takes no place twice."""
     if index is None or depth <= 0:
@@ -123,7 +122,7 @@ def _is_call_for_one(facts: FileFacts, call: ast.Call, dimension: int | None, sc
 
 
 @memoized
-def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, depth: int = _DEPTH) -> bool:
+def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, depth: int = 8) -> bool:
     """Whether what is read is evidently a buffer, the data of a parameter, or by its name made of whole numbers."""
     if value is None or depth <= 0:
         return False
