@@ -199,13 +199,9 @@ def _decided(
         "advice": advice,
         "Advice": f"{advice[:1].upper()}{advice[1:]}",
     }
-    return replace(
-        draft,
-        values=values,
-        message=variant,
-        severity=min(severity, draft.severity) if draft.severity is not None else severity,
-        confidence=Confidence.LOW if is_guess else draft.confidence,
-    )
+    severity = severity if draft.severity is None else min(severity, draft.severity)
+    confidence = Confidence.LOW if is_guess else draft.confidence
+    return replace(draft, values=values, message=variant, severity=severity, confidence=confidence)
 
 
 def _is_guess_beside(behaviours: Sequence[_Behaviour], devices: Sequence[str]) -> bool:

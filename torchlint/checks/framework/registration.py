@@ -154,15 +154,9 @@ def check(
     """Register a function as a check, named for its module."""
 
     def register(find: Find) -> Check:
-        return Check(
-            name=_name_of(find),
-            codes=codes if callable(codes) else lambda _: frozenset(codes),
-            triggers=triggers if callable(triggers) else lambda _catalogue, _selected: triggers,
-            find=find,
-            judge=judge,
-            on_setting=on_setting,
-            is_open=is_open,
-        )
+        codes_of = codes if callable(codes) else lambda _: frozenset(codes)
+        triggers_of = triggers if callable(triggers) else lambda _catalogue, _selected: triggers
+        return Check(_name_of(find), codes_of, triggers_of, find, judge, on_setting, is_open)
 
     return register
 

@@ -264,7 +264,7 @@ def _match(
         return
     if answer != "no" or any(row.any_input for row in operator.row):
         yield Match(operator, spelling, name, use, answer, certain)
-    asked = asked_of_input(facts, use, operator.condition, spelling, scope) if answer == "no" and not is_cut else None
+    asked = asked_of_input(facts, use, operator, spelling, scope) if answer == "no" and not is_cut else None
     if asked is not None:
         yield Match(operator, spelling, name, use, "yes", certain, asked=asked)
 

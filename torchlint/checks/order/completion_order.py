@@ -9,10 +9,10 @@ from torchlint.catalogue.load import load_orders
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.order.orders import finding_of, in_files, judge_open, judged_by, used
+from torchlint.checks.order.orders import finding_of, judge_open, judged_by, used
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Sink, follow
-from torchlint.facts.flow.values import Kept, Move, Value
+from torchlint.facts.flow.values import Kept, Move, Value, Written
 from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.files import SPELLED
 from torchlint.facts.order.loops import ROWS, SPLIT, filled, filled_by_number, names_bound, names_in
@@ -119,8 +119,8 @@ def find(visit: Visit) -> Iterator[Finding]:
     """Tasks whose results are collected as they finish, and then used by their place."""
     if is_method_call(visit.call, *METHODS) or visit.callee() in FUNCTIONS:
         flow = follow(ResultsAnalysis(visit.facts), started(visit.facts, visit.call))
-        call = shortened(ast.unparse(visit.call.func))
-        yield from finding_of(_CODE, visit, flow, {"call": call}, exits=in_files(flow))
+        flow.exits = [one for one in flow.exits if isinstance(one.port, Written)]  # files, which others may read
+        yield from finding_of(_CODE, visit, flow, {"call": shortened(ast.unparse(visit.call.func))})
 
 
 # -- what is left open -------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -16,7 +16,7 @@ from torchlint.diagnostics import Confidence
 from torchlint.facts.entries import is_named_for_show, is_test
 from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.flow.tracker import Analysis, Flow, follow
-from torchlint.facts.flow.values import Exit, Value, Written
+from torchlint.facts.flow.values import Value
 from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.harmless import MustAnalysis, open_uses
 from torchlint.facts.order.loops import DATA, DATASET, DRAW, LISTS, SPLIT
@@ -34,35 +34,20 @@ _VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
 
 
 def finding_of(
-    code: str,
-    visit: Visit,
-    flow: Flow,
-    values: Mapping[str, str],
-    message: str = "default",
-    *,
-    exits: Sequence[Exit] | None = None,
+    code: str, visit: Visit, flow: Flow, values: Mapping[str, str], message: str = "default"
 ) -> Iterator[Finding]:
-    """What is said of an order that decides something here, or is kept for others; with how it gets there."""
-    exits = tuple(flow.exits if exits is None else exits)
-    if flow.sink is None and not exits:
+    """What is said of an order that decides something here, or is kept for others; with how it gets there.
+
+    What it decides is empty while that is not known. The function that has it and the class that uses it are told too.
+    """
+    if flow.sink is None and not flow.exits:
         return
-    places = () if flow.sink is None else (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}"))
-    values = {**values, **_sink_values(visit, flow)}
-    yield Finding(code, visit.node, values, message, related=places, exits=exits)
-
-
-def _sink_values(visit: Visit, flow: Flow) -> dict[str, str]:
-    """What the order decides, nothing while it is not known; the function that has it, and the class that uses it."""
-    facts, use, user = visit.facts, "", None
-    if flow.sink is not None:
-        use, user = flow.sink.what, facts.class_of(facts.index.scope_of(flow.sink.node))
+    facts, sink = visit.facts, flow.sink
+    places = () if sink is None else (*flow.trace, (sink.node, f"here it decides {sink.what}"))
+    user = None if sink is None else facts.class_of(facts.index.scope_of(sink.node))
     name = "" if user is None else facts.symbols.scopes[user].name
-    return {"use": use, "symbol": visit.symbol, "user": name}
-
-
-def in_files(flow: Flow) -> tuple[Exit, ...]:
-    """The files that keep the order for others."""
-    return tuple(exit_ for exit_ in flow.exits if isinstance(exit_.port, Written))
+    values = {**values, "use": "" if sink is None else sink.what, "symbol": visit.symbol, "user": name}
+    yield Finding(code, visit.node, values, message, related=places, exits=tuple(flow.exits))
 
 
 def _matters(draft: Draft, project: Project) -> bool:

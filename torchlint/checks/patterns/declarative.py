@@ -9,6 +9,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from torchlint.catalogue import Catalogue, Rule
 from torchlint.catalogue.detection import Pattern
 from torchlint.catalogue.values import Kind
@@ -68,17 +70,12 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _finding(visit: Visit, rule: Rule, pattern: Pattern, name: str, value: str, answer: Answer) -> Finding:
     confidence = Confidence[pattern.confidence.upper()] if pattern.confidence else None
+    confidence = confidence if answer is Answer.YES else Confidence.LOW
+    severity = Severity[pattern.severity.upper()] if pattern.severity else None
     told = visit.node.targets[0] if isinstance(visit.node, ast.Assign) else visit.node
-    return Finding(
-        code=rule.code,
-        node=visit.node,
-        values={"name": name, "value": value, "spelling": spelling_of(visit, told)},
-        message=pattern.message,
-        severity=Severity[pattern.severity.upper()] if pattern.severity else None,
-        confidence=confidence if answer is Answer.YES else Confidence.LOW,
-        torch=pattern.torch,
-        devices=pattern.devices,
-    )
+    values = {"name": name, "value": value, "spelling": spelling_of(visit, told)}
+    found = Finding(rule.code, visit.node, values, pattern.message, severity, confidence)
+    return replace(found, torch=pattern.torch, devices=pattern.devices)
 
 
 _Match = tuple[str, str, Answer]

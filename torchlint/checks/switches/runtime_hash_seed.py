@@ -46,10 +46,7 @@ def _on_setting(setting: EnvironmentSetting, _facts: FileFacts) -> Iterator[Sett
 
 
 @check(
-    codes=(_CODE,),
-    on_setting=_on_setting,
-    judge=_judge,
-    triggers=Triggers(calls=WRITERS, keys=frozenset({_VARIABLE})),
+    codes=(_CODE,), on_setting=_on_setting, judge=_judge, triggers=Triggers(calls=WRITERS, keys=frozenset({_VARIABLE}))
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """Every write of the variable."""

@@ -52,7 +52,9 @@ def is_written_again(facts: FileFacts, load: CallSite, save: CallSite) -> bool:
         return False
     is_together = facts.function_of(load.scope) == facts.function_of(save.scope)
     loads, saves = ([one] if is_together else with_callers(facts, one) for one in (load, save))
-    return any(_trains_behind(facts, one) for one in loads) and any(_trains_before(facts, one) for one in saves)
+    is_loaded_first = any(first > position_of(one.node) for one in loads for first in _first_step(facts, one))
+    is_saved_later = any(first < position_of(one.node) for one in saves for first in _first_step(facts, one))
+    return is_loaded_first and is_saved_later
 
 
 def counted_on(facts: FileFacts) -> Iterator[ast.For]:
@@ -141,21 +143,10 @@ def _spelled(facts: FileFacts, path: ast.expr | None, scope: int) -> str | None:
     return None if path is None else ast.unparse(path if value is None else value)
 
 
-def _first_step(facts: FileFacts, site: CallSite) -> Position | None:
-    """Where the function around a call begins to train."""
+def _first_step(facts: FileFacts, site: CallSite) -> list[Position]:
+    """Where the function around a call begins to train, if it does."""
     own = facts.calls_in(facts.function_of(site.scope))
-    return min((position_of(one.node) for one in own if _trains(facts, one)), default=None)
-
-
-def _trains_behind(facts: FileFacts, site: CallSite) -> bool:
-    """Whether all training of the function around stands behind a call."""
-    first = _first_step(facts, site)
-    return first is not None and first > position_of(site.node)
-
-
-def _trains_before(facts: FileFacts, site: CallSite) -> bool:
-    first = _first_step(facts, site)
-    return first is not None and first < position_of(site.node)
+    return sorted(position_of(one.node) for one in own if _trains(facts, one))[:1]
 
 
 def _trains(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> bool:

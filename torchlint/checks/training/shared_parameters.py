@@ -51,9 +51,7 @@ class _Training(Analysis):
 
 
 @check(
-    codes=(_CODE,),
-    triggers=Triggers(methods=frozenset({"share_memory"})),
-    judge=judged_by_sink(_Training, _TRAINED),
+    codes=(_CODE,), triggers=Triggers(methods=frozenset({"share_memory"})), judge=judged_by_sink(_Training, _TRAINED)
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """`model.share_memory()` for processes that train the model; what they run may stand in another file."""
