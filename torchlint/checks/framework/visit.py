@@ -15,14 +15,12 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names
 from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tree import targets_of
 from torchlint.facts.values import Values
 
 if TYPE_CHECKING:
     from torchlint.lossless.reader import Lossless
 
 _NOWHERE = ast.Pass()
-ENVIRON = "os.environ"
 _SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
 _UPDATE = "os.environ.update"
 WRITERS = _SETTERS | {_UPDATE}
@@ -120,18 +118,12 @@ def _shape(node: ast.AST) -> str:
 def writes(visit: Visit, name: str) -> Iterator[str | None]:
     """What this assignment or call sets a variable of the running process to; None for what is not a literal."""
     if isinstance(visit.node, ast.Assign):
-        assignment = visit.assignment
-        for target in targets_of(assignment):
-            if isinstance(target, ast.Subscript) and _key(visit, target) == name:
-                yield visit.value(assignment.value).text
+        stores = (target for target in visit.node.targets if isinstance(target, ast.Subscript))
+        for store in stores:
+            if visit.names(store.value).only == "os.environ" and visit.value(store.slice).text == name:
+                yield visit.value(visit.node.value).text
     elif isinstance(visit.node, ast.Call):
         yield from _called(visit, name)
-
-
-def _key(visit: Visit, target: ast.Subscript) -> str | None:
-    if visit.names(target.value).only != ENVIRON:
-        return None
-    return visit.value(target.slice).text
 
 
 def _called(visit: Visit, name: str) -> Iterator[str | None]:

@@ -34,7 +34,6 @@ _FOLLOWED = Through.CHANGES | Through.PARAMETERS | Through.CONTENTS
 _OF_A_LOSS = 2
 """What a loss is given: what the model says, and what is right."""
 _PRODUCT = "__matmul__"
-"""The method that `@` calls."""
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -275,8 +274,3 @@ def _may_run_backward(facts: FileFacts, use: Use, spelling: Spelling, scope: int
         return False
     other = argument_of(use, spelling.steady.argument, spelling.steady.position)
     return other is not None and not is_cut_off(facts, other, scope)
-
-
-def without_variation(match: Match) -> Match:
-    """The same match, where the tensor whose gradient varies turns out to need none."""
-    return replace(match, holds="no") if match.spelling.steady is not None else match

@@ -10,6 +10,8 @@ import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from torchlint.catalogue import Catalogue
 from torchlint.checks.framework.drafts import OperatorUse
 from torchlint.checks.framework.operator_verdict import judge_operators
@@ -36,7 +38,6 @@ from torchlint.checks.operators.operator_matches import (
     may_be_loss,
     may_be_products,
     stores_through_index,
-    without_variation,
 )
 from torchlint.checks.operators.operator_surroundings import is_steadied, releases_of
 from torchlint.diagnostics import Confidence
@@ -112,8 +113,9 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _as_given(visit: Visit, match: Match) -> Match:
     """A match with what the whole model is given does not vary where another tensor's gradient is what is asked for."""
-    value = input_of(match.use, match.spelling)
-    return without_variation(match) if is_raw_input(visit.facts, match.use, value, visit.scope) else match
+    value, has_other = input_of(match.use, match.spelling), match.spelling.steady is not None
+    is_given = has_other and is_raw_input(visit.facts, match.use, value, visit.scope)
+    return replace(match, holds="no") if is_given else match
 
 
 def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorCall]:

@@ -53,8 +53,6 @@ _PURPOSE_NAME = re.compile(
     r"val|test|eval|determin|fixed|static|dummy|fake|toy|synthetic|mock|debug|demo|reversib|rev_"
 )
 _FOLD = re.compile(r"(?:^|_)folds?(?:_|$)", re.IGNORECASE)
-_DEPTH = 3
-"""Functions that a fold runs for one another."""
 _FIX = Fix("seed folds", "seed at the start of each fold", "seed at the start of each fold in {count} places")
 
 
@@ -237,7 +235,7 @@ def _is_number(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and last_word(value.func) == "range" and len(value.args) == 1
 
 
-def _run_by(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> Iterator[CallSite]:
+def _run_by(facts: FileFacts, site: CallSite, depth: int = 3) -> Iterator[CallSite]:
     """A call, and those of the functions of the file that it runs."""
     yield site
     for function in called_functions(facts, site.node, site.scope) if depth else ():

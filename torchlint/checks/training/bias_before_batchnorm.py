@@ -14,6 +14,7 @@ from torchlint.facts.control.order import precedes
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.training.training_mode import NORMS
 from torchlint.facts.tree import is_own, only_target, targets_of
 from torchlint.project.index import Project
 
@@ -83,7 +84,7 @@ def _freezes(node: ast.AST) -> bool:
 def _joined_in_methods(facts: FileFacts, owner: int) -> Iterator[RedundantBias]:
     layers = dict(_attributes(facts, owner))
     biased = [name for name, layer in layers.items() if layer.name in BIASED]
-    if not biased or not any(layer.is_norm for layer in layers.values()):
+    if not biased or not any(layer.name in NORMS for layer in layers.values()):
         return
     for name in biased:
         consumers = _consumers(facts, owner, name)

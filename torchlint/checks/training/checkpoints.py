@@ -51,7 +51,6 @@ _COUNTING = re.compile(r"(?:start|begin|init|resumed?|last|initial)_(?:epoch|ite
 """Names of where a training goes on, told by whoever loads weights under a condition."""
 _EPOCH = re.compile(r"(?:\w+_)?(?:epoch|iteration)")
 """Names of what a function returns that says where a training stopped."""
-_STATELESS = "torch.optim.SGD"
 _THROUGH = Through.CHANGES | Through.PARAMETERS | Through.CONTENTS
 
 
@@ -268,7 +267,7 @@ def steps_with_state(facts: FileFacts) -> bool:
 
 def _keeps_state(facts: FileFacts, made: CallSite) -> bool:
     """Whether an optimizer keeps more than its parameters; of the plain ones, SGD does so with a momentum."""
-    is_plain = facts.names(made.node.func, made.scope).names == {_STATELESS}
+    is_plain = facts.names(made.node.func, made.scope).names == {"torch.optim.SGD"}
     return not is_plain or any(one.arg in ("momentum", None) for one in made.node.keywords)
 
 

@@ -38,10 +38,6 @@ class Layer(msgspec.Struct, frozen=True):
     call: ast.Call
     scope: int
 
-    @property
-    def is_norm(self) -> bool:
-        return self.name in NORMS
-
 
 class RedundantBias(msgspec.Struct, frozen=True):
     """A layer whose bias the norm behind it takes away again."""
@@ -64,7 +60,7 @@ def layer_of(facts: FileFacts, expression: ast.expr, scope: int) -> Layer | None
 
 def cancels(facts: FileFacts, layer: Layer, norm: Layer) -> bool:
     """Whether `norm`, fed with nothing but the output of `layer`, subtracts its bias."""
-    if layer.name not in BIASED or not norm.is_norm or not _has_bias(facts, layer) or _is_frozen(facts, norm):
+    if layer.name not in BIASED or norm.name not in NORMS or not _has_bias(facts, layer) or _is_frozen(facts, norm):
         return False
     if layer.name in ("torch.nn.Linear", "torch.nn.LazyLinear"):
         return norm.name == "torch.nn.BatchNorm1d" and _same_features(facts, layer, norm)

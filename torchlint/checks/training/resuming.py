@@ -20,8 +20,6 @@ from torchlint.facts.training.steps import holds_optimizer, is_optimizer_class
 from torchlint.facts.tree import is_method_call, is_own, only_target, targets_of, words_in
 from torchlint.facts.values import argument_of
 
-_DEPTH = 3
-"""Functions that train for one another."""
 _COUNTED = re.compile(r"(?:start|begin|resumed?|initial)_(?:epoch|iter\w*|steps?)$", re.IGNORECASE)
 WRITING = frozenset({"torch.save", "pickle.dump"})
 _READING = frozenset({"torch.load", "pickle.load"})
@@ -29,8 +27,6 @@ _BEGINNING = re.compile(r"pre_?train|init|backbone|encoder|teacher|bert|imagenet
 """Words of options that name weights to begin with, or to be tried alone."""
 _GOING_ON = re.compile(r"^(?:re)?load|restor|resum|contin|ckpt|checkpoint|snapshot", re.IGNORECASE)
 """Words of what is asked where a training goes on."""
-_ENTRIES = 4
-"""Entries inside entries of what is saved."""
 _SCHEDULES = "torch.optim.lr_scheduler."
 _BY_RATE = frozenset({"ExponentialLR", "ConstantLR"})
 """Schedules that go on from the rate alone, which the optimizer keeps."""
@@ -149,7 +145,7 @@ def _first_step(facts: FileFacts, site: CallSite) -> list[Position]:
     return sorted(position_of(one.node) for one in own if _trains(facts, one))[:1]
 
 
-def _trains(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> bool:
+def _trains(facts: FileFacts, site: CallSite, depth: int = 3) -> bool:
     """Whether a call steps an optimizer, or a function of the file that it runs does."""
     if is_method_call(site.node, "step"):
         return holds_optimizer(facts, site.node.func.value, site.scope)
@@ -201,7 +197,7 @@ def _filled_with(facts: FileFacts, load: CallSite) -> Iterator[str]:
             yield ast.unparse(site.node.func.value)
 
 
-def _comes_from(facts: FileFacts, state: ast.expr, scope: int, load: ast.Call, depth: int = _ENTRIES) -> bool:
+def _comes_from(facts: FileFacts, state: ast.expr, scope: int, load: ast.Call, depth: int = 4) -> bool:
     while isinstance(state, ast.Subscript):
         state = state.value
     if state is load or depth <= 0:
