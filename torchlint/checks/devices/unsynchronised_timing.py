@@ -64,10 +64,9 @@ def _starts(facts: FileFacts, site: CallSite) -> Iterator[ast.stmt]:
 
 
 def _differences(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.BinOp, int]]:
-    for parent, child in facts.index.ancestors(site.node):
-        if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub) and parent.left is child:
-            yield parent, site.scope
-        break
+    parent, _ = next(facts.index.ancestors(site.node))
+    if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub) and parent.left is site.node:
+        yield parent, site.scope
     target = site.statement.targets[0] if isinstance(site.statement, ast.Assign) else None
     if isinstance(target, ast.Name) and site.statement.value is site.node:  # type: ignore[attr-defined]
         for difference, scope in facts.cached(_all_differences).get(target.id, ()):

@@ -6,6 +6,7 @@ import ast
 import re
 
 from torchlint.catalogue.registry import Surroundings
+from torchlint.catalogue.versions import format_minor
 from torchlint.checks.framework.conditions import Answer, holds
 from torchlint.checks.operators.operator_conditions import input_of, stored_by
 from torchlint.checks.operators.operator_matches import Match
@@ -79,8 +80,8 @@ def releases_of(facts: FileFacts, statement: ast.stmt) -> str:
         else:
             end = release if is_whole else (release[0], release[1] + 1)
             before = min(before or end, end)
-    parts = [f">={since[0]}.{since[1]}"] if since else []
-    return ",".join([*parts, *([f"<{before[0]}.{before[1]}"] if before else [])])
+    bounds = ((">=", since), ("<", before))
+    return ",".join(f"{sign}{format_minor(release)}" for sign, release in bounds if release is not None)
 
 
 def _tested(facts: FileFacts, test: ast.expr, scope: int) -> tuple[bool, tuple[int, int], bool] | None:

@@ -17,7 +17,7 @@ from torchlint.facts.flow.containment import objects_in
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.flow.values import Exit, Others, Value
-from torchlint.facts.functions import own_scope
+from torchlint.facts.functions import own_scope, parameters_by_keyword, positional_parameters
 from torchlint.facts.options.configurations import Configuration, configurations
 from torchlint.facts.options.declared import KEPT, SEED
 from torchlint.facts.options.settings import PARSER, OptionsAnalysis, parsers_of
@@ -185,12 +185,10 @@ def _command(facts: FileFacts, site: CallSite) -> ast.FunctionDef | None:
 
 def _ignores(facts: FileFacts, function: ast.FunctionDef, name: str) -> bool:
     """Whether a function has this parameter, does something and never reads it."""
-    arguments = function.args
-    named = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    if name not in named or _is_stub(function):
-        return False
     scope = next((one for one in facts.symbols.scopes if one.node is function and one.kind is ScopeKind.FUNCTION), None)
-    return scope is not None and not facts.index.reads(scope.index, name)
+    if scope is None or name not in (*positional_parameters(scope), *parameters_by_keyword(scope)):
+        return False
+    return not _is_stub(function) and not facts.index.reads(scope.index, name)
 
 
 def _is_stub(function: ast.FunctionDef) -> bool:
