@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -17,17 +16,16 @@ from torchlint.facts.calls import callers, targets
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.data_loading.loaders import LOADERS
 from torchlint.facts.entries import is_beside_training
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.containment import Containment, is_recorded, lost
 from torchlint.facts.flow.tracker import Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.functions import is_method
 from torchlint.facts.training.steps import BACKWARD
 from torchlint.facts.tree import method_called, targets_of, words_in
+from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.facts.words import says
 from torchlint.project.index import Project
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _CODE = "TL405"
 _SAMPLER = "torch.utils.data.DistributedSampler"
@@ -63,10 +61,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({_SAMPLER})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """`DistributedSampler(...)` that shuffles, for a loader that a training loop runs through epoch after epoch."""
-    if visit.callee() != _SAMPLER:
+    if visit.callee() != _SAMPLER or _evaluates(visit):
         return
-    shuffle = visit.argument("shuffle", _SHUFFLE)
-    if (shuffle is not None and shuffle.constants != (True,)) or _evaluates(visit):
+    shuffle = argument_of(visit.call, "shuffle", _SHUFFLE)
+    is_hidden = shuffle is None and may_be_hidden(visit.call, _SHUFFLE)
+    if is_hidden or (shuffle is not None and visit.value(shuffle).constants != (True,)):
         return
     analysis = _SamplerAnalysis(visit.facts)
     flow = follow(analysis, Value(visit.call, label=SAMPLER))
@@ -77,9 +76,7 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 
 def _evaluates(visit: Visit) -> bool:
-    """Whether the names around say that the data is for evaluation."""
-    words = words_in(*targets_of(visit.statement), *visit.call.args[:1])
-    return any(says(word, "evaluation") for word in words)
+    return any(says(word, "evaluation") for word in words_in(*targets_of(visit.statement), *visit.call.args[:1]))
 
 
 class _SamplerAnalysis(Containment):
@@ -136,9 +133,8 @@ class _SamplerAnalysis(Containment):
 
     def trained(self) -> ast.For | None:
         """A loop that trains on the data, run once for each epoch."""
-        return next(
-            (loop for loop, value in self._loops if self._trains(loop) and self._is_repeated(loop, value)), None
-        )
+        found = (loop for loop, value in self._loops if self._trains(loop) and self._is_repeated(loop, value))
+        return next(found, None)
 
     def _trains(self, loop: ast.For) -> bool:
         """Whether a loop's body runs a backward pass, also in functions and methods of this file that it calls."""

@@ -5,10 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from msgspec.structs import replace
-
-from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.registration import Finding, Triggers, check, judged_by_sink
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.data_loading.loaders import LOADER
@@ -17,7 +14,6 @@ from torchlint.facts.flow.tracker import Analysis, Sink, follow
 from torchlint.facts.flow.values import EACH, Move, Value
 from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import argument_of, may_be_hidden
-from torchlint.project.index import Project
 
 _CODE = "TL606"
 _PIN = 7
@@ -48,15 +44,7 @@ def _is_hurried_copy(facts: FileFacts, call: ast.Call) -> bool:
     return facts.value(flag, scope).only(bool) is True and "cpu" not in facts.value(device, scope).constants
 
 
-def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Other files may copy what a loader gives."""
-    if draft.related:
-        return draft
-    sink = project.flows.sink_of(draft.exits, _Copies)
-    return None if sink is None else replace(draft, related=sink.told(_TOLD))
-
-
-@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({LOADER})), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({LOADER})), judge=judged_by_sink(_Copies, _TOLD))
 def find(visit: Visit) -> Iterator[Finding]:
     """The loader, where the fix belongs; the first copy of what it loads is told beside it."""
     if visit.callee() != LOADER or not _is_unpinned(visit):

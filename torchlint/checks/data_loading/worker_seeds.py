@@ -38,13 +38,9 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 def _loader_with_workers(draft: Draft, project: Project) -> Loader | None:
     """Of the loaders of the classes that a draft names the one with most workers, best those that live for an epoch."""
     classes = draft.values["classes"].split("|")
-    loaders = [
-        loader
-        for _, summary in sorted(project.summaries.items())
-        for loader in summary.loaders
-        if loader.dataset in classes
-    ]
-    return max(loaders, key=lambda loader: (not loader.is_persistent, loader.workers), default=None)
+    every = (loader for _, summary in sorted(project.summaries.items()) for loader in summary.loaders)
+    own = (loader for loader in every if loader.dataset in classes)
+    return max(own, key=lambda loader: (not loader.is_persistent, loader.workers), default=None)
 
 
 @check(codes=("TL307",), triggers=Triggers(sites=sites_of(item_draws)), judge=_judge)
@@ -93,9 +89,5 @@ def constant_seed(visit: Visit) -> Iterator[Finding]:
         yield Finding("TL306", visit.node, {"spelling": spelling_of(visit)}, confidence=confidence, related=related)
     called = visit.facts.cached(calls_in_place).get(visit.call)
     if called is not None:
-        yield Finding("TL306", _argument(visit.call), {"spelling": shortened(ast.unparse(called))}, "called")
-
-
-def _argument(loader: ast.Call) -> ast.expr:
-    """The argument for `worker_init_fn`, by keyword or as the eleventh."""
-    return argument_of(loader, "worker_init_fn", 10) or loader
+        given = argument_of(visit.call, "worker_init_fn", 10) or visit.call
+        yield Finding("TL306", given, {"spelling": shortened(ast.unparse(called))}, "called")

@@ -21,7 +21,6 @@ from torchlint.facts.gradients import is_gradless
 from torchlint.facts.training.training_mode import SharedDraw
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
-from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 
 _CODE = "TL501"
@@ -48,7 +47,7 @@ def _shared_draw(made: Iterable[str], project: Project) -> tuple[SharedDraw | No
         for path, symbol in whole
         if symbol.endswith(".forward") and path in summaries and symbol in summaries[path].functions
     ]
-    run = calls.run(forwards, without=_is_for_prediction)
+    run = calls.run(forwards, without=lambda place: says(place[1].rpartition(".")[2], "beside_training"))
     draws = [
         draw
         for path in sorted({path for path, _ in run} & summaries.keys())
@@ -59,17 +58,13 @@ def _shared_draw(made: Iterable[str], project: Project) -> tuple[SharedDraw | No
     return draws[0] if draws else None, bool(forwards) and not unsettled
 
 
-def _is_for_prediction(place: Symbol) -> bool:
-    return says(place[1].rpartition(".")[2], "beside_training")
-
-
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """A warning where the replicas share a generator, which no two runs use in one order.
 
     How the batch is split matters to runs on other numbers of GPUs alone: that is a note. Tests wrap models to see
     them unwrapped, and whoever only predicts splits no gradients.
     """
-    if is_test(draft.path) or not project.may_train((draft.path, draft.values["symbol"])):
+    if is_test(draft.path) or not project.may_train(draft.symbol):
         return None
     draw, is_settled = _shared_draw(draft.values["made"].split(), project)
     if draw is None:
@@ -88,8 +83,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         return
     devices = argument_of(visit.call, "device_ids", _DEVICES[name])
     if not _is_one_device(visit, devices) and not _is_wrapped_for_loading(visit):
-        symbol = visit.facts.symbol_of(visit.site)
-        values = {"spelling": spelling_of(visit), "symbol": symbol, "made": " ".join(sorted(_made(visit)))}
+        values = {"spelling": spelling_of(visit), "symbol": visit.symbol, "made": " ".join(sorted(_made(visit)))}
         yield Finding(_CODE, visit.node, values)
 
 

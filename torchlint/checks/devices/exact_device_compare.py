@@ -27,10 +27,7 @@ _DRAWN = frozenset({"torch.rand", "torch.randn", "torch.normal"})
 """What makes floats that are no round numbers; sums of those round."""
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=_EQUALITY | {"torch.all"}, methods=frozenset({"equal", "all"})),
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=_EQUALITY | {"torch.all"}, methods=frozenset({"equal", "all"})))
 def find(visit: Visit) -> Iterator[Finding]:
     """An exact comparison of two results that round differently."""
     facts, scope = visit.facts, visit.scope

@@ -10,12 +10,12 @@ import ast
 import enum
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import is_module_class
 from torchlint.facts.definitions import step_back
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
 from torchlint.facts.functions import own_scope
 from torchlint.facts.memoizing import memoized
@@ -25,10 +25,7 @@ from torchlint.facts.tensors.kind_evidence import shows_tensor
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
 from torchlint.facts.training.steps import is_optimizer
-from torchlint.facts.tree import last_word
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
+from torchlint.facts.tree import MethodCall, index_parts, is_method_call, last_word
 
 
 class Effect(enum.IntEnum):
@@ -54,6 +51,7 @@ _QUIET = frozenset(
 _QUIET_METHODS = frozenset(
     {"zero_grad", "parameters", "train", "eval", "append", "size", "dim", "numel", "keys", "values", "items"}
 )
+_VIEWS = frozenset({"view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "detach", "t", "flatten"})
 _WAITING = methods_that(lambda method: bool(method.waits)) | frozenset(
     [
         *("synchronize", "wait", "elapsed_time", "join", "acquire", "get", "query", "record", "load", "save"),
@@ -112,7 +110,7 @@ def _of_expression(facts: FileFacts, node: ast.expr, scope: int) -> Iterator[Eff
         yield Effect.NOTHING if kind_of(facts, node.value, scope) in (Kind.NUMBER, Kind.TEXT) else Effect.WAIT
     if isinstance(node, ast.Compare | ast.BoolOp | ast.IfExp) and not _is_plain_test(node):
         yield Effect.WAIT
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not _is_plain_index(node.slice):
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not _is_plain_index(node):
         yield Effect.WAIT
 
 
@@ -131,9 +129,8 @@ def _is_text(expression: ast.expr) -> bool:
     return isinstance(expression, ast.Constant) and isinstance(expression.value, str)
 
 
-def _is_plain_index(index: ast.expr) -> bool:
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return all(isinstance(part, ast.Constant | ast.Slice | ast.UnaryOp) for part in parts)
+def _is_plain_index(read: ast.Subscript) -> bool:
+    return all(isinstance(part, ast.Constant | ast.Slice | ast.UnaryOp) for part in index_parts(read))
 
 
 def _of_call(facts: FileFacts, site: CallSite) -> Effect:
@@ -150,10 +147,9 @@ def _of_call(facts: FileFacts, site: CallSite) -> Effect:
         return _of_module(facts, call.func, scope)
     if last in _LOSSES:
         return Effect.COPY
-    if isinstance(call.func, ast.Attribute):
+    if is_method_call(call):
         return _of_method(facts, call, scope)
-    is_layer = kind_of(facts, call.func, scope) is Kind.MODULE
-    return Effect.NOTHING if is_layer else Effect.UNKNOWN
+    return Effect.NOTHING if kind_of(facts, call.func, scope) is Kind.MODULE else Effect.UNKNOWN
 
 
 def _is_model(facts: FileFacts, call: ast.Call, scope: int) -> bool:
@@ -195,15 +191,13 @@ def _made_as(facts: FileFacts, module: ast.expr, scope: int) -> set[str]:
 
 
 def _waits_in(facts: FileFacts, owner: int) -> bool:
-    """Whether any method of a class calls what waits."""
     waiting = (_WAITING - {"get", "load"}) | {"float", "int", "bool", "print"}
     own = (site for site in facts.symbols.calls if facts.class_of(site.scope) == owner)
     return any(last_word(site.node.func) in waiting for site in own)
 
 
-def _of_method(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
+def _of_method(facts: FileFacts, call: MethodCall, scope: int) -> Effect:
     function = call.func
-    assert isinstance(function, ast.Attribute)
     if function.attr in _QUIET_METHODS:
         return Effect.NOTHING
     if function.attr == "cuda":
@@ -218,13 +212,9 @@ def _of_method(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
     if called_functions(facts, call, scope):
         return Effect.UNKNOWN
     if kind_of(facts, function.value, scope) is Kind.TENSOR or shows_tensor(call):
-        is_work = is_on_cuda(facts, function.value, scope) and not _is_view(function.attr)
+        is_work = is_on_cuda(facts, function.value, scope) and function.attr not in _VIEWS
         return Effect.WORK if is_work else Effect.NOTHING
     return Effect.NOTHING if kind_of(facts, function, scope) is Kind.MODULE else Effect.UNKNOWN
-
-
-def _is_view(method: str) -> bool:
-    return method in ("view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "detach", "t", "flatten")
 
 
 def _of_conversion(facts: FileFacts, call: ast.Call, scope: int) -> Effect:

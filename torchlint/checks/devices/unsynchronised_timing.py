@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from torchlint.checks.devices.gpu_queue import Effect, effects, strongest
-from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
+from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import between
@@ -25,37 +23,16 @@ _WORDS = frozenset(clock.partition(".")[2] for clock in _CLOCKS)
 _BLOCKING = "CUDA_LAUNCH_BLOCKING"
 
 
-def _unsynchronised(facts: FileFacts) -> dict[int, _TimedWork]:
-    """By the id of the second reading's call."""
-    if not facts.imports_torch:
-        return {}
-    sites = [site for site in facts.symbols.calls if _is_clock(facts, site.node, site.scope)]
-    if len(sites) <= 1 or _blocks(facts):
-        return {}
-    found = {}
-    for site in sites:
-        for start in _starts(facts, site):
-            work = _work_between(facts, start, site)
-            if work is not None:
-                found[id(site.node)] = _TimedWork(site, start, work)
-    return found
-
-
-@check(codes=(_CODE,), triggers=Triggers(sites=sites_of(_unsynchronised)))
+@check(codes=(_CODE,), triggers=Triggers(calls=_CLOCKS))
 def find(visit: Visit) -> Iterator[Finding]:
     """The second reading of a clock, where nothing waits for the work since the first."""
-    timed = visit.facts.cached(_unsynchronised).get(id(visit.call))
-    if timed is not None:
-        related = ((timed.first, "the clock is read first here"), (timed.work, "this is handed to the GPU"))
+    facts, site = visit.facts, visit.site
+    if not facts.imports_torch or not _is_clock(facts, visit.call, visit.scope) or facts.cached(_blocks):
+        return
+    timed = [(start, work) for start in _starts(facts, site) if (work := _work_between(facts, start, site))]
+    for first, work in timed[-1:]:
+        related = ((first, "the clock is read first here"), (work, "this is handed to the GPU"))
         yield Finding(_CODE, visit.node, {"clock": ast.unparse(visit.call)}, related=related, devices=("cuda",))
-
-
-class _TimedWork(msgspec.Struct, frozen=True):
-    """The second reading of a clock, the first one, and the work between them that may still be running."""
-
-    site: CallSite
-    first: ast.stmt
-    work: ast.stmt
 
 
 def _is_clock(facts: FileFacts, call: ast.expr | None, scope: int) -> bool:
@@ -87,10 +64,9 @@ def _starts(facts: FileFacts, site: CallSite) -> Iterator[ast.stmt]:
 
 
 def _differences(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.BinOp, int]]:
-    for parent, child in facts.index.ancestors(site.node):
-        if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub) and parent.left is child:
-            yield parent, site.scope
-        break
+    parent, _ = next(facts.index.ancestors(site.node))
+    if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub) and parent.left is site.node:
+        yield parent, site.scope
     target = site.statement.targets[0] if isinstance(site.statement, ast.Assign) else None
     if isinstance(target, ast.Name) and site.statement.value is site.node:  # type: ignore[attr-defined]
         for difference, scope in facts.cached(_all_differences).get(target.id, ()):

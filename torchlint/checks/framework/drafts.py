@@ -109,3 +109,8 @@ class Draft(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Instead of the rule's own fix."""
     is_open: bool = False
     """It is a point that its rule leaves open, and no finding."""
+
+    @property
+    def symbol(self) -> tuple[str, str]:
+        """The file and the part of it that runs the code at hand, where the check has told that."""
+        return self.path, self.values["symbol"]

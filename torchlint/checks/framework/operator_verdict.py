@@ -66,11 +66,8 @@ def judge_operators(draft: Draft, project: Project) -> Draft | None:
     counting = [use for use in draft.operators if use.asked is None or is_given(draft.path, use.asked, project)]
     draft = replace(draft, related=(*draft.related, *handed_over(counting, project)))
     uses = [_Use(project.catalogue.operator(use.id), use.holds) for use in counting]
-    is_note = project.catalogue.rules[draft.code].severity == "info"
-    for devices, most in (
-        (project.devices_for(draft.path), Severity.INFO if is_note else Severity.ERROR),
-        (("cpu",), Severity.INFO),
-    ):
+    most_of_rule = Severity.INFO if project.catalogue.rules[draft.code].severity == "info" else Severity.ERROR
+    for devices, most in ((project.devices_for(draft.path), most_of_rule), (("cpu",), Severity.INFO)):
         for newer, own in _by_library_release(uses, project, draft.path):
             judged = _judged(draft, project, own, devices, newer)
             if judged is not None:
@@ -93,7 +90,8 @@ def _judged(
             if newer_library:
                 older = f"before {newer_library}"
                 draft = replace(draft, confidence=Confidence.LOW)
-            rows = _rows(uses, release, devices)
+            held = [use.operator for use in uses if use.holds in ("yes", "hint")]
+            rows = sum(operator.row_for(device, release) is not None for operator in held for device in devices)
             judged = _decided(draft, project, behaviours, older=older, newer=newer, rows=rows)
             raises_on = _raises_on(uses, release, devices, releases) if judged.message == "alternative" else ""
             return replace(judged, fix=_fix(project, draft.path, judged.message, newer, raises_on))
@@ -135,13 +133,6 @@ def is_set_steady(operator: Operator, project: Project) -> bool:
     return is_read and any(project.sets_variable(name, values) for name, values in operator.unless_set.items())
 
 
-def _rows(uses: Sequence[_Use], release: Minor, devices: Sequence[str]) -> list[Row]:
-    found = (
-        use.operator.row_for(device, release) for use in uses if use.holds in ("yes", "hint") for device in devices
-    )
-    return [row for row in found if row is not None]
-
-
 def _behaviours(uses: Sequence[_Use], release: Minor, devices: Sequence[str], mode: Mode) -> list[_Behaviour]:
     return [b for use in uses for device in devices for b in _behaviour(use, device, release, mode)]
 
@@ -172,10 +163,9 @@ def _outcome(row: Row, mode: Mode) -> tuple[str, Severity] | None:
     if status == "silent_nondeterministic":
         return "silent", Severity.WARNING
     if status == "raises":
-        return {
-            Mode.ON: ("raises_on", Severity.ERROR),
-            Mode.WARN_ONLY: ("warn_only_raises", Severity.WARNING),
-        }.get(mode, ("raises", Severity.WARNING))
+        if mode is Mode.ON:
+            return "raises_on", Severity.ERROR
+        return "warn_only_raises" if mode is Mode.WARN_ONLY else "raises", Severity.WARNING
     return ("alternative", Severity.WARNING) if mode in (Mode.OFF, Mode.OPTIONAL) else None
 
 
@@ -184,10 +174,10 @@ def _lower(severity: Severity) -> Severity:
 
 
 def _decided(
-    draft: Draft, project: Project, behaviours: Sequence[_Behaviour], *, older: str, newer: str, rows: Sequence[Row]
+    draft: Draft, project: Project, behaviours: Sequence[_Behaviour], *, older: str, newer: str, rows: int
 ) -> Draft:
     worst = max(behaviours, key=lambda behaviour: behaviour.severity)
-    is_mixed = len({b.row.under_mode for b in behaviours}) > 1 or len(rows) > len(behaviours)
+    is_mixed = len({b.row.under_mode for b in behaviours}) > 1 or rows > len(behaviours)
     severity = _lower(worst.severity) if older or (is_mixed and worst.variant == "raises_on") else worst.severity
     variant = worst.variant
     if older:
@@ -209,13 +199,9 @@ def _decided(
         "advice": advice,
         "Advice": f"{advice[:1].upper()}{advice[1:]}",
     }
-    return replace(
-        draft,
-        values=values,
-        message=variant,
-        severity=min(severity, draft.severity) if draft.severity is not None else severity,
-        confidence=Confidence.LOW if is_guess else draft.confidence,
-    )
+    severity = severity if draft.severity is None else min(severity, draft.severity)
+    confidence = Confidence.LOW if is_guess else draft.confidence
+    return replace(draft, values=values, message=variant, severity=severity, confidence=confidence)
 
 
 def _is_guess_beside(behaviours: Sequence[_Behaviour], devices: Sequence[str]) -> bool:

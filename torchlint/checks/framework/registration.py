@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 import torchlint.checks
 from torchlint.diagnostics import Confidence, Fix, Related, Severity
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from torchlint.checks.framework.visit import Visit
     from torchlint.facts.differentiation import Passage
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.flow.tracker import Analysis
     from torchlint.facts.flow.values import Exit
     from torchlint.facts.options.demands import Demand
     from torchlint.facts.origins import Origin
@@ -152,15 +154,9 @@ def check(
     """Register a function as a check, named for its module."""
 
     def register(find: Find) -> Check:
-        return Check(
-            name=_name_of(find),
-            codes=codes if callable(codes) else lambda _: frozenset(codes),
-            triggers=triggers if callable(triggers) else lambda _catalogue, _selected: triggers,
-            find=find,
-            judge=judge,
-            on_setting=on_setting,
-            is_open=is_open,
-        )
+        codes_of = codes if callable(codes) else lambda _: frozenset(codes)
+        triggers_of = triggers if callable(triggers) else lambda _catalogue, _selected: triggers
+        return Check(_name_of(find), codes_of, triggers_of, find, judge, on_setting, is_open)
 
     return register
 
@@ -168,6 +164,18 @@ def check(
 def sites_of(find: Callable[[FileFacts], Mapping[Any, Any]]) -> Callable[[FileFacts], Iterable[Site | CallSite]]:
     """Where all stands that is found in a file, as `Triggers.sites`."""
     return lambda facts: [found.site for found in facts.cached(find).values()]
+
+
+def judged_by_sink(analysis: Callable[[FileFacts], Analysis], text: str) -> Judge:
+    """The judge of a value whose sink is told as a related place: where this file has none, another one may."""
+
+    def judge(draft: Draft, project: Project) -> Draft | None:
+        sink = None if draft.related else project.flows.sink_of(draft.exits, analysis)
+        if sink is not None:
+            return replace(draft, related=sink.told(text))
+        return draft if draft.related else None
+
+    return judge
 
 
 def _name_of(find: Find | FindInProgram) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -58,12 +59,7 @@ def shortened(text: str) -> str:
 
 def _beginning(words: Sequence[str], most: int) -> str:
     """As many of the first words as there is room for."""
-    text = ""
-    for word in words:
-        if len(text) + len(word) > most:
-            break
-        text += word
-    return text
+    return max((text for text in itertools.accumulate(words) if len(text) <= most), key=len, default="")
 
 
 def _ending(words: Sequence[str]) -> str:

@@ -15,15 +15,16 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names
 from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tree import targets_of
-from torchlint.facts.values import Values, argument_of, may_be_hidden
+from torchlint.facts.values import Values
 
 if TYPE_CHECKING:
     from torchlint.lossless.reader import Lossless
 
 _NOWHERE = ast.Pass()
-ENVIRON = "os.environ"
-SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
+_SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
+_UPDATE = "os.environ.update"
+WRITERS = _SETTERS | {_UPDATE}
+"""Calls that set variables of the running process."""
 
 
 class Visit(msgspec.Struct):
@@ -52,6 +53,11 @@ class Visit(msgspec.Struct):
     def site(self) -> CallSite:
         """The call at hand, and where it stands."""
         return CallSite(self.call, self.scope, self.statement)
+
+    @property
+    def symbol(self) -> str:
+        """Which part of the file runs the node at hand, as `facts.symbol_at` names it."""
+        return self.facts.symbol_at(self.scope, self.statement)
 
     @property
     def assignment(self) -> ast.Assign | ast.AnnAssign | ast.AugAssign:
@@ -103,13 +109,6 @@ class Visit(msgspec.Struct):
         """What kind of value an expression is, as far as it is known."""
         return kind_of(self.facts, expression, self.scope)
 
-    def argument(self, name: str, position: int | None) -> Values | None:
-        """The value of one argument of the call at hand; None when it is evidently left out."""
-        given = argument_of(self.call, name, position)
-        if given is not None:
-            return self.value(given)
-        return Values() if may_be_hidden(self.call, position) else None
-
 
 def _shape(node: ast.AST) -> str:
     """A tree in words; what is assigned to reads as what is read."""
@@ -119,26 +118,20 @@ def _shape(node: ast.AST) -> str:
 def writes(visit: Visit, name: str) -> Iterator[str | None]:
     """What this assignment or call sets a variable of the running process to; None for what is not a literal."""
     if isinstance(visit.node, ast.Assign):
-        assignment = visit.assignment
-        for target in targets_of(assignment):
-            if isinstance(target, ast.Subscript) and _key(visit, target) == name:
-                yield visit.value(assignment.value).text
+        stores = (target for target in visit.node.targets if isinstance(target, ast.Subscript))
+        for store in stores:
+            if visit.names(store.value).only == "os.environ" and visit.value(store.slice).text == name:
+                yield visit.value(visit.node.value).text
     elif isinstance(visit.node, ast.Call):
         yield from _called(visit, name)
 
 
-def _key(visit: Visit, target: ast.Subscript) -> str | None:
-    if visit.names(target.value).only != ENVIRON:
-        return None
-    return visit.value(target.slice).text
-
-
 def _called(visit: Visit, name: str) -> Iterator[str | None]:
     call, function = visit.call, visit.callee()
-    if function in SETTERS and len(call.args) > 1:
+    if function in _SETTERS and len(call.args) > 1:
         if visit.value(call.args[0]).constants == (name,):
             yield visit.value(call.args[1]).text
-    elif function == "os.environ.update":
+    elif function == _UPDATE:
         pairs: list[tuple[object, ast.expr]] = [(keyword.arg, keyword.value) for keyword in call.keywords]
         for argument in call.args:
             if isinstance(argument, ast.Dict):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import msgspec
-
 from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened, spelling_of
@@ -14,7 +12,7 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Severity
 from torchlint.facts.control.conditions import managers_around
 from torchlint.facts.file import FileFacts
-from torchlint.facts.scopes import AssignSite, CallSite, Site
+from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import methods_that
 from torchlint.facts.tensors.ranks import rank_of
@@ -37,10 +35,7 @@ def _assignments(facts: FileFacts) -> Iterator[Site]:
         yield Site(store.node, store.scope, store.node)
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(methods=WRITING, sites=_assignments),
-)
+@check(codes=(_CODE,), triggers=Triggers(methods=WRITING, sites=_assignments))
 def find(visit: Visit) -> Iterator[Finding]:
     """The in-place call, or the assignment."""
     if not visit.facts.cached(makes_views):
@@ -48,26 +43,20 @@ def find(visit: Visit) -> Iterator[Finding]:
     if isinstance(visit.node, ast.Call):
         write = _written_by_call(visit.facts, visit.site)
     else:
-        write = _written_by_statement(visit.facts, AssignSite(visit.assignment, visit.scope))
+        write = _written_by_statement(visit)
     if write is not None:
-        yield Finding(
-            _CODE,
-            visit.node,
-            values={"spelling": spelling_of(visit), "view": shortened(ast.unparse(write.view.maker))},
-            message=write.how,
-            severity=Severity.ERROR if write.how == "raises" else None,
-            related=((write.view.maker, "the view whose elements share memory"),),
-        )
+        view, message = write
+        values = {"spelling": spelling_of(visit), "view": shortened(ast.unparse(view.maker))}
+        severity = Severity.ERROR if message == "raises" else None
+        related = ((view.maker, "the view whose elements share memory"),)
+        yield Finding(_CODE, visit.node, values, message, severity=severity, related=related)
 
 
-class _OverlappingWrite(msgspec.Struct, frozen=True):
-    """`how` is the variant of the message: `raises` or `default`."""
-
-    view: SharedView
-    how: str
+_Write = tuple[SharedView, str]
+"""What is written through, and the variant of the message: `raises` or `default`."""
 
 
-def _written_by_call(facts: FileFacts, site: CallSite) -> _OverlappingWrite | None:
+def _written_by_call(facts: FileFacts, site: CallSite) -> _Write | None:
     """`view.add_(x)`, `view[:].copy_(x)`."""
     method = site.node.func
     if not isinstance(method, ast.Attribute) or method.attr not in WRITING - PASSING:
@@ -76,12 +65,12 @@ def _written_by_call(facts: FileFacts, site: CallSite) -> _OverlappingWrite | No
     if view is None or view.is_expanded:
         return None if view is None else _refused(facts, view, site.statement)
     is_one_value = method.attr == "copy_" and not _is_tensor(facts, argument_of(site.node, "src", 0), site.scope)
-    return _OverlappingWrite(view, "default") if method.attr in _REPEATED and not is_one_value else None
+    return (view, "default") if method.attr in _REPEATED and not is_one_value else None
 
 
-def _written_by_statement(facts: FileFacts, site: AssignSite) -> _OverlappingWrite | None:
+def _written_by_statement(visit: Visit) -> _Write | None:
     """`view[:] = x`, `view += x`."""
-    statement, scope = site.node, site.scope
+    facts, statement, scope = visit.facts, visit.assignment, visit.scope
     is_added = isinstance(statement, ast.AugAssign)
     target = statement.target if isinstance(statement, ast.AugAssign) else only_target(statement)
     view = _whole(facts, target, scope) if is_added or isinstance(target, ast.Subscript) else None
@@ -90,7 +79,7 @@ def _written_by_statement(facts: FileFacts, site: AssignSite) -> _OverlappingWri
     if view.is_expanded:
         is_filled = not is_added and kind_of(facts, statement.value, scope) is Kind.NUMBER
         return None if is_filled else _refused(facts, view, statement)
-    return _OverlappingWrite(view, "default") if is_added or _is_tensor(facts, statement.value, scope) else None
+    return (view, "default") if is_added or _is_tensor(facts, statement.value, scope) else None
 
 
 def _whole(facts: FileFacts, target: ast.expr | None, scope: int) -> SharedView | None:
@@ -105,10 +94,10 @@ def _is_whole_index(part: ast.expr) -> bool:
     return is_slice or is_ellipsis(part)
 
 
-def _refused(facts: FileFacts, view: SharedView, statement: ast.stmt) -> _OverlappingWrite | None:
+def _refused(facts: FileFacts, view: SharedView, statement: ast.stmt) -> _Write | None:
     """What raises, unless code says that it expects so."""
     is_expected = any("raises" in ast.unparse(manager).lower() for manager in managers_around(facts, statement))
-    return None if is_expected else _OverlappingWrite(view, "raises")
+    return None if is_expected else (view, "raises")
 
 
 def _is_tensor(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -29,13 +27,11 @@ from torchlint.checks.memory.uninitialised.parameters import (
 )
 from torchlint.diagnostics import Confidence, Related
 from torchlint.facts.classes import is_module_class
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.flow.values import Field, Value
 from torchlint.facts.scopes import CallSite
 from torchlint.project.index import Project
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _USES = (OperatorUse("uninitialized_memory"),)
 _CODE = "TL118"
@@ -57,20 +53,12 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return next((replace(found, related=(Related(facts.locate(node), _READ),)) for facts, node in reads), None)
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(
-        calls=MAKERS | TYPED,
-        methods=METHOD_MAKERS | {"new"},
-    ),
-    judge=_judge,
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=MAKERS | TYPED, methods=METHOD_MAKERS | {"new"}), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """The call that makes the memory."""
     found = _exposure(visit.facts, visit.site) if makes_uninitialised(visit.facts, visit.site) else None
     if found is not None:
-        symbol = visit.facts.symbol_of(visit.site)
-        values = {**found.values, "spelling": spelling_of(visit), "symbol": symbol}
+        values = {**found.values, "spelling": spelling_of(visit), "symbol": visit.symbol}
         yield replace(found, values=values, operators=_USES)
 
 
@@ -79,35 +67,39 @@ def left_open(visit: Visit) -> Iterator[Finding]:
     """A parameter whose class is not seen to give it values: `self.bias = nn.Parameter(torch.empty(8))`."""
     made = parameter_made(visit.facts, visit.site) if makes_uninitialised(visit.facts, visit.site) else None
     if made is not None and not is_filled_by_class(visit.facts, made):
-        yield Finding(_CODE, visit.node, {"symbol": visit.facts.symbol_of(visit.site)}, "open", operators=_USES)
+        yield Finding(_CODE, visit.node, {"symbol": visit.symbol}, "open", operators=_USES)
 
 
 def _exposure(facts: FileFacts, site: CallSite) -> Finding | None:
-    """What a call that makes uninitialised memory exposes in its file."""
+    """What a call that makes uninitialised memory exposes in its file.
+
+    `name` is of the parameter, or of the function that returns the memory.
+    """
     if is_beside_the_point(facts, site):
         return None
     parameter = parameter_made(facts, site)
     if parameter is not None:
         reading = reading_of(facts, parameter)
+        if reading is None:
+            return None
         doubt = Confidence.LOW if may_come_from_elsewhere(facts, parameter, site) else Confidence.MEDIUM
-        return (
-            None if reading is None else _found(site, "parameter", doubt, f"self.{parameter.name}", [(reading, _READ)])
-        )
+        name = f"self.{parameter.name}"
+        return Finding(_CODE, site.node, {"name": name}, "parameter", confidence=doubt, related=((reading, _READ),))
     memory = Memory(facts, site.node)
     flow = follow(memory, Value(site.node))
     read = memory.exposed
     if not flow.is_whole or (read is None and memory.writes):
         return None
     if read is None:
-        elsewhere = replace(_found(site, "default", None, "", []), exits=tuple(flow.exits))
+        elsewhere = Finding(_CODE, site.node, {"name": ""}, exits=tuple(flow.exits))
         return _returned(facts, site, memory) or elsewhere
     # Unless it is kept, each call of a function that makes it makes memory anew: others have theirs.
     is_kept = any(isinstance(one.port, Field) for one in flow.exits)
     exits = [one for one in flow.exits if is_kept or one.port is not None]
     before = [one for one in exits if memory.reaches_before(one, read)]
     shown = follow(Memory(facts, site.node, read.node), Value(site.node))
-    found = _found(site, "default", None, "", [*shown.trace, (read.node, _READ)])
-    return replace(found, exits=tuple(before))
+    related = (*shown.trace, (read.node, _READ))
+    return Finding(_CODE, site.node, {"name": ""}, related=related, exits=tuple(before))
 
 
 def _returned(facts: FileFacts, site: CallSite, memory: Memory) -> Finding | None:
@@ -117,16 +109,5 @@ def _returned(facts: FileFacts, site: CallSite, memory: Memory) -> Finding | Non
     is_returned = any(one.function == function and not one.value.path for one in memory.returned)
     if not is_returned or scope.name != "forward" or not is_module_class(facts, scope.parent):
         return None
-    return _found(site, "output", None, scope.name, [(site.statement, "here it is returned")])
-
-
-def _found(
-    site: CallSite,
-    message: str,
-    confidence: Confidence | None,
-    name: str,
-    places: Sequence[tuple[ast.AST, str]],
-) -> Finding:
-    """`name` is of the parameter, or of the function that returns the memory."""
-    values, related = {"name": name}, tuple(places)
-    return Finding(_CODE, site.node, values, message, confidence=confidence, related=related)
+    related = ((site.statement, "here it is returned"),)
+    return Finding(_CODE, site.node, {"name": scope.name}, "output", related=related)

@@ -4,42 +4,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.checks.framework.drafts import OperatorUse
 from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import SETTERS, Visit, writes
+from torchlint.checks.framework.visit import WRITERS, Visit, writes
 from torchlint.facts.definitions import seen_values
+from torchlint.facts.file import FileFacts
 from torchlint.facts.tree import index_parts, is_literal_none, last_word, targets_of
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _CODE = "TL117"
 _PRODUCTS = ("dot", "dot_scaled")
 _SUMS = frozenset({"sum", "cumsum", "reduce", "associative_scan"})
 _FOLDING = frozenset({*_PRODUCTS, "make_block_ptr", "reshape", "view", "trans", "broadcast_to", "expand_dims"})
 """What makes blocks of more than one dimension, or takes them."""
-_OPERATOR = "inductor_compile"
 _CONFIG = "torch._inductor.config"
-_TUNING = (
-    "max_autotune",
-    "max_autotune_gemm",
-    "max_autotune_pointwise",
-    "coordinate_descent_tuning",
-    "triton.multi_kernel",
-)
+_OPTIONS = ("max_autotune", "max_autotune_gemm", "max_autotune_pointwise", "coordinate_descent_tuning")
+_TUNING = frozenset(f"{_CONFIG}.{name}" for name in (*_OPTIONS, "triton.multi_kernel"))
 """Options by which kernels that round differently are timed; inductor's `deterministic` silences them all."""
-_VARIABLES = (
-    "TORCHINDUCTOR_MAX_AUTOTUNE",
-    "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM",
-    "TORCHINDUCTOR_MAX_AUTOTUNE_POINTWISE",
-    "TORCHINDUCTOR_COORDINATE_DESCENT_TUNING",
-    "TORCHINDUCTOR_MULTI_KERNEL",
-)
+_VARIABLES = frozenset(f"TORCHINDUCTOR_{name.upper()}" for name in (*_OPTIONS, "multi_kernel"))
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({"triton.autotune"})))
@@ -49,9 +34,8 @@ def find(visit: Visit) -> Iterator[Finding]:
         found = _tuned_sums(visit.facts, visit.call, visit.scope)
         if found is not None:
             kernel, keys = found
-            yield Finding(
-                _CODE, visit.node, {"name": kernel, "keys": " and ".join(f"`{key}`" for key in keys)}, "triton"
-            )
+            values = {"name": kernel, "keys": " and ".join(f"`{key}`" for key in keys)}
+            yield Finding(_CODE, visit.node, values, "triton")
 
 
 def _tuned_sums(facts: FileFacts, call: ast.Call, scope: int) -> tuple[str, list[str]] | None:
@@ -59,15 +43,12 @@ def _tuned_sums(facts: FileFacts, call: ast.Call, scope: int) -> tuple[str, list
 
     None where the call decorates nothing, or no configuration changes the order of a sum.
     """
-    kernel = next((s.node for s in facts.symbols.scopes if _decorates(s.node, call)), None)
+    decorated = (s.node for s in facts.symbols.scopes if call in getattr(s.node, "decorator_list", ()))
+    kernel = next(decorated, None)
     if not isinstance(kernel, ast.FunctionDef):
         return None
     found = sorted(_varying_keys(facts, call, scope) & _summed_along(kernel))
     return (kernel.name, found) if found else None
-
-
-def _decorates(node: ast.AST, call: ast.Call) -> bool:
-    return any(decorator is call for decorator in getattr(node, "decorator_list", ()))
 
 
 def _varying_keys(facts: FileFacts, call: ast.Call, scope: int) -> set[str]:
@@ -143,26 +124,17 @@ def _is_pointer(name: str) -> bool:
     return any(word in name.lower() for word in ("ptr", "offs", "offset", "idx", "start"))
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(
-        calls=frozenset({"os.environ.update", *SETTERS}),
-        assigned=frozenset(f"{_CONFIG}.{name}" for name in _TUNING),
-        keys=frozenset(_VARIABLES),
-    ),
-    judge=judge_operators,
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=WRITERS, assigned=_TUNING, keys=_VARIABLES), judge=judge_operators)
 def inductor(visit: Visit) -> Iterator[Finding]:
     """The call or statement that turns the tuning on."""
     if _tunes(visit):
         values = {"spelling": spelling_of(visit), "name": "torch.compile", "unread": ""}
-        yield Finding(_CODE, visit.node, values, operators=(OperatorUse(_OPERATOR, "yes"),))
+        yield Finding(_CODE, visit.node, values, operators=(OperatorUse("inductor_compile"),))
 
 
 def _tunes(visit: Visit) -> bool:
     if any("1" in writes(visit, name) for name in _VARIABLES):
         return True
     assigned = visit.assignment.value if isinstance(visit.node, ast.Assign | ast.AnnAssign) else None
-    names = {f"{_CONFIG}.{name}" for name in _TUNING}
-    is_named = any(names & visit.names(target).names for target in targets_of(visit.statement))
+    is_named = any(_TUNING & visit.names(target).names for target in targets_of(visit.statement))
     return assigned is not None and is_named and visit.value(assigned).constants in ((True,), (1,))

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
 from torchlint.facts.definitions import step_back
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of, is_named_mask
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import called_name, operand
-from torchlint.facts.tree import last_word
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
+from torchlint.facts.tree import is_method_call, last_word
 
 _COUNTED = frozenset(
     ["accuracies", "correct", "hits", "counts", "gt", "matches", "positives", "target", "targets", "labels"]
@@ -99,12 +96,10 @@ def _is_whole_value(facts: FileFacts, value: ast.expr | None, scope: int, depth:
 
 def _writes_into(call: ast.Call, name: str) -> bool:
     """`total.add_(x)`: an in-place method, but for those that fill with one value."""
-    function = call.func
-    if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name) or function.value.id != name:
+    if not is_method_call(call) or getattr(call.func.value, "id", "") != name:
         return False
-    is_in_place = function.attr.endswith("_") and not function.attr.endswith("__")
-    called = method_named(function.attr)
-    return is_in_place and called.writes != "one" and not called.carries
+    called, word = method_named(call.func.attr), call.func.attr
+    return word.endswith("_") and not word.endswith("__") and called.writes != "one" and not called.carries
 
 
 def runs_on_integers(facts: FileFacts, node: ast.expr) -> bool:
@@ -113,12 +108,8 @@ def runs_on_integers(facts: FileFacts, node: ast.expr) -> bool:
 
 
 def _integer_branches(facts: FileFacts) -> list[tuple[int, int]]:
-    return [
-        lines_of(run)
-        for statement in facts.symbols.parents
-        if isinstance(statement, ast.If) and _asks_for_floats(statement.test)
-        for run in governed(facts, statement, answer=False)
-    ]
+    decisions = (one for one in facts.symbols.parents if isinstance(one, ast.If) and _asks_for_floats(one.test))
+    return [lines_of(run) for decision in decisions for run in governed(facts, decision, answer=False)]
 
 
 def _asks_for_floats(test: ast.expr) -> bool:
@@ -138,5 +129,4 @@ def is_one_value(facts: FileFacts, expression: ast.expr | None, scope: int) -> b
 
 def is_named_count(expression: ast.expr | None) -> bool:
     """`num_tokens`, `self.total_count`, `done_flag`: as integers or as floats, which hold whole numbers exactly."""
-    name = last_word(expression)
-    return _COUNTS.search(name.lower()) is not None
+    return _COUNTS.search(last_word(expression).lower()) is not None

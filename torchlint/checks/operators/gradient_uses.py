@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import Given, arguments_for, callers, functions_of
@@ -13,17 +12,15 @@ from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_end
 from torchlint.facts.differentiation import is_named_for_data
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Parameter
 from torchlint.facts.gradients import is_cut_off, is_gradless
 from torchlint.facts.reaching import reads_by_binding
+from torchlint.facts.scopes import Scope
 from torchlint.facts.tensors.annotations import of_method
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_own, last_word, method_called
+from torchlint.facts.tree import is_own, last_word, method_called, only_target
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import Scope
 
 _OUTSIDE = frozenset({"data", "shape", "dtype", "device", "ndim"})
 """Attributes behind which no gradient comes back."""
@@ -32,7 +29,6 @@ _READING = frozenset(f"builtins.{name}" for name in ("float", "int", "bool", "st
 _LISTING_MODULES = frozenset({"getattr", "eval", "vars", "children", "named_children", "_modules", "__dict__"})
 """What reads attributes without naming them."""
 _AUTOGRAD = "torch.autograd."
-_DEPTH = 12
 _FIRST_LAYER = re.compile(r"^(?:conv_first|first_conv|stem|patch_embed\w*|to_patch\w*)$")
 _COLOURS = re.compile(
     r"^(?:num_in_ch|num_input_channels|input_nc|in_nc|(?:i|img|image)_ch\w*|in_chans|n_colors|num_colors|input_channels)$"
@@ -102,11 +98,11 @@ def _takes_the_input(facts: FileFacts, layer: ast.Attribute, scope: int, depth: 
         first = _first_of(facts, made, where)
         if first is not None and (facts.names(first.func, where).only or "").startswith("torch.nn.Conv"):
             channels = argument_of(first, "in_channels", 0)
-            name = last_word(channels)
             known = facts.value(channels, where).constants
             if known:
                 return all(isinstance(n, int) and n <= _MOST_COLOURS for n in known)
-            return _COLOURS.search(name.lower()) is not None or _FIRST_LAYER.search(layer.attr) is not None
+            is_named_so = _COLOURS.search(last_word(channels).lower()) is not None
+            return is_named_so or _FIRST_LAYER.search(layer.attr) is not None
     return _FIRST_LAYER.search(layer.attr) is not None or _goes_to_a_first_layer(facts, layer, scope, depth)
 
 
@@ -126,7 +122,7 @@ def _goes_to_a_first_layer(facts: FileFacts, part: ast.Attribute, scope: int, de
     return False
 
 
-def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = _DEPTH) -> bool:
+def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = 12) -> bool:
     """Whether all that becomes of a result is seen, and no gradient can come back from it."""
     tree = facts.index
     if depth <= 0 or result not in tree.parents:
@@ -141,7 +137,8 @@ def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = _DEPTH) -> bo
     if isinstance(parent, ast.Compare | ast.FormattedValue):
         return True
     if isinstance(parent, ast.Assign):
-        return _are_reads_cut(facts, parent, depth)
+        reads = _reads_of_name(facts, parent)
+        return bool(reads) and all(is_result_cut(facts, read, depth - 1) for read in reads)
     if isinstance(parent, ast.Attribute):
         return _is_member_cut(facts, parent, depth)
     if isinstance(parent, ast.Call):
@@ -162,18 +159,12 @@ def _is_member_cut(facts: FileFacts, member: ast.Attribute, depth: int) -> bool:
     return is_result_cut(facts, call if is_called else member, depth - 1)  # type: ignore[arg-type]
 
 
-def _are_reads_cut(facts: FileFacts, statement: ast.Assign, depth: int) -> bool:
-    reads = _reads_of_name(facts, statement)
-    return bool(reads) and all(is_result_cut(facts, read, depth - 1) for read in reads)
-
-
 def _reads_of_name(facts: FileFacts, statement: ast.Assign) -> list[ast.Name]:
     """The places that may read the name that a statement binds; none where it binds anything else."""
-    tree = facts.index
-    target = statement.targets[0]
-    if not isinstance(target, ast.Name) or len(statement.targets) > 1:
+    target = only_target(statement)
+    if not isinstance(target, ast.Name):
         return []
-    owner = facts.resolver.owner(target.id, tree.scope_of(target))
+    owner = facts.resolver.owner(target.id, facts.index.scope_of(target))
     return [] if owner is None else reads_by_binding(facts, owner.index, target.id).get(statement, [])
 
 

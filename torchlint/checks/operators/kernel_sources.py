@@ -100,12 +100,8 @@ def extension(visit: Visit) -> Iterator[Finding]:
     if called is not None:
         modules, function = called
         spelling = shortened(ast.unparse(visit.call.func)) + "(...)"
-        yield Finding(
-            _CODE,
-            visit.node,
-            {"spelling": spelling, "modules": " ".join(sorted(modules)), "function": function},
-            "extension",
-        )
+        values = {"spelling": spelling, "modules": " ".join(sorted(modules)), "function": function}
+        yield Finding(_CODE, visit.node, values, "extension")
 
 
 def _compiled_function(facts: FileFacts, site: CallSite) -> tuple[frozenset[str], str] | None:

@@ -39,9 +39,8 @@ def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Nothing is open where other files give an argument that no entry asks for; else they say where it comes from."""
     uses = [use for use in draft.operators if not isinstance(use.asked, Asked) or not _is_closed(use.asked, project)]
-    origins = [
-        use.asked.source for use in uses if isinstance(use.asked, Asked) and isinstance(use.asked.source, Origin)
-    ]
+    asked = (use.asked.source for use in uses if isinstance(use.asked, Asked))
+    origins = [source for source in asked if isinstance(source, Origin)]
     places = (one for one in origins_answered(project, origins, _source) if isinstance(one, tuple))
     found = next(places, None)
     if found is not None:
@@ -97,7 +96,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         unknown = next((one for one in uses.values() if one.argument), _Unknown())
         end = unknown.end
         told = () if end is None else ((end.node, _comes_from(unknown.argument, _spelled(end))),)
-        values = {"symbol": visit.facts.symbol_at(visit.scope, visit.statement), "argument": unknown.argument}
+        values = {"symbol": visit.symbol, "argument": unknown.argument}
         yield Finding(code, visit.node, values, operators=tuple(uses), related=told)
 
 
@@ -122,9 +121,8 @@ def _unknown(visit: Visit, callee: Callee, spelling: Spelling) -> _Unknown:
         shown = end if isinstance(end, Definition) else Definition(given, visit.scope)
         if origin is not None or not isinstance(shown.node, ast.Constant):
             is_all = len(ends) == 1 and not is_spread  # else other files do not decide alone
-            return _Unknown(
-                condition.argument, shown, Asked(origin, condition) if origin is not None and is_all else None
-            )
+            asked = Asked(origin, condition) if origin is not None and is_all else None
+            return _Unknown(condition.argument, shown, asked)
     return _Unknown(condition.argument, Definition(given, visit.scope))
 
 
@@ -133,6 +131,5 @@ def _may_vary(visit: Visit, callee: Callee, operator: Operator, spelling: Spelli
     facts, call = visit.facts, visit.call
     if operator.direction == "backward" and (is_gradless(facts, call) or is_result_cut(facts, call)):
         return False
-    if is_ruled_out(facts, call, callee, spelling.where, visit.scope):
-        return False
-    return not is_contradicted(facts, call, operator, spelling, visit.scope)
+    is_other = is_ruled_out(facts, call, callee, spelling.where, visit.scope)
+    return not is_other and not is_contradicted(facts, call, operator, spelling, visit.scope)

@@ -8,15 +8,10 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Literal
 
-from torchlint.catalogue.registry import Argument, Operator, OperatorCondition, Spelling
+from torchlint.catalogue.registry import Argument, Operator, Spelling
 from torchlint.checks.framework.drafts import AskedTensor
 from torchlint.checks.operators.exactness import is_named_count, is_one_value, is_whole, runs_on_integers
-from torchlint.checks.operators.indexing.indices import (
-    Repeats,
-    has_unit_dim,
-    is_named_strictly,
-    repeats_of,
-)
+from torchlint.checks.operators.indexing.indices import Repeats, has_unit_dim, is_named_strictly, repeats_of
 from torchlint.checks.operators.indexing.rankings import are_different, is_second_dropped, is_used, ties, uses_indices
 from torchlint.checks.operators.indexing.reads import carries_no_gradient, is_named_for_one, takes_each_once
 from torchlint.facts.calls import callers
@@ -66,9 +61,9 @@ def _answers(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling,
     """Whether each part of a condition holds; None where the code leaves it open."""
     condition = operator.condition
     return [
-        _rank_fits(facts, use, condition, spelling, scope),
-        _index_fits(facts, use, condition, spelling, scope),
-        _windows_fit(facts, use, condition, spelling, scope),
+        _rank_fits(facts, use, operator, spelling, scope),
+        _index_fits(facts, use, operator, spelling, scope),
+        _windows_fit(facts, use, operator, spelling, scope),
         _result_fits(facts, use, operator, spelling, scope),
         _sums_vary(facts, use, operator, spelling, scope),
         not _is_read_apart(facts, use, operator, spelling, scope),
@@ -87,9 +82,10 @@ def _is_evidently_of(facts: FileFacts, tensor: ast.expr | None, elements: Sequen
 
 
 def asked_of_input(
-    facts: FileFacts, use: Use, condition: OperatorCondition, spelling: Spelling, scope: int
+    facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int
 ) -> AskedTensor | None:
     """What another file must say of the input, where it alone knows; for entries that are silent otherwise."""
+    condition = operator.condition
     given, wanted = input_of(use, spelling), _RANK.fullmatch(condition.rank)
     if given is None or wanted is None or condition.unknown != "silence" or ranks_of(facts, given, scope):
         return None
@@ -138,14 +134,13 @@ def _element_fits(facts: FileFacts, use: Use, operator: Operator, spelling: Spel
     condition = operator.condition
     if not condition.dtype:
         return True
-    operands = [input_of(use, spelling)]
-    if isinstance(use, ast.Call):
-        operands.append(_argument(use, spelling.source))
-    if isinstance(use, ast.Call) and spelling.source is None and given_dtype(facts, use, scope) is not None:
-        return given_dtype(facts, use, scope) in condition.dtype
+    made = given_dtype(facts, use, scope) if isinstance(use, ast.Call) and spelling.source is None else None
+    if made is not None:
+        return made in condition.dtype
     if "integer" not in condition.dtype and runs_on_integers(facts, use):
         return False
-    given = [operand for operand in operands if operand is not None]
+    source = _argument(use, spelling.source) if isinstance(use, ast.Call) else None
+    given = [operand for operand in (input_of(use, spelling), source) if operand is not None]
     if operator.direction == "backward" and given and all(carries_no_gradient(facts, part, scope) for part in given):
         return False
     found = {element_of(facts, operand, scope) for operand in given}
@@ -166,16 +161,16 @@ def _sums_vary(facts: FileFacts, use: Use, operator: Operator, spelling: Spellin
     return not (is_named_count(summed) or is_whole(facts, summed, scope))
 
 
-def _rank_fits(facts: FileFacts, use: Use, condition: OperatorCondition, spelling: Spelling, scope: int) -> bool | None:
+def _rank_fits(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool | None:
+    condition, tensor = operator.condition, input_of(use, spelling)
     wanted = _RANK.fullmatch(condition.rank)
     if wanted is None:
         return True
-    ranks = ranks_of(facts, input_of(use, spelling), scope) or _ranks_by_target(facts, use, spelling, scope)
+    ranks = ranks_of(facts, tensor, scope) or _ranks_by_target(facts, use, spelling, scope)
     if not ranks and condition.evident_dtype:
-        found = [ranks_of(facts, *value) for value in _kept_values(facts, input_of(use, spelling), scope)]
+        found = [ranks_of(facts, *value) for value in _kept_values(facts, tensor, scope)]
         ranks = frozenset[int]().union(*found) if all(found) else ranks
     least = int(wanted[2])
-    tensor = input_of(use, spelling)
     if tensor is not None and not ranks and wanted[1]:  # `if raw: logits = logits.transpose(1, 2)`: one branch says it
         given = definitions_of(facts, tensor, scope)
         found = [ranks_of(facts, one.node, one.scope) for one in given if isinstance(one, Definition) and not one.parts]
@@ -187,16 +182,15 @@ def _rank_fits(facts: FileFacts, use: Use, condition: OperatorCondition, spellin
 def _ranks_by_target(facts: FileFacts, use: Use, spelling: Spelling, scope: int) -> AbstractSet[int]:
     """How many dimensions the input must have by its target, or by the operator's name; empty: nothing shows it."""
     target = _argument(use, spelling.target) if isinstance(use, ast.Call) else None
-    if element_of(facts, target, scope) == "integer":  # else it may hold the probability of each class, and be as deep
-        found = {rank + 1 for rank in ranks_of(facts, target, scope)}
-        if found:
-            return found
-    return {4} if is_named_for_planes(target) else {spelling.dimensions} - {0}
+    is_of_classes = (
+        element_of(facts, target, scope) == "integer"
+    )  # else it may hold their probabilities, and be as deep
+    found = {rank + 1 for rank in ranks_of(facts, target, scope)} if is_of_classes else set()
+    return found or ({4} if is_named_for_planes(target) else {spelling.dimensions} - {0})
 
 
-def _index_fits(
-    facts: FileFacts, use: Use, condition: OperatorCondition, spelling: Spelling, scope: int
-) -> bool | None:
+def _index_fits(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool | None:
+    condition = operator.condition
     if not condition.repeated_indices:
         return True
     if isinstance(use, ast.Call) and spelling.index is None and spelling.input:
@@ -238,24 +232,23 @@ def _dimension(facts: FileFacts, call: ast.Call, spelling: Spelling, scope: int)
     return facts.value(argument_of(call, "dim", 0 if spelling.method else 1), scope).only(int)
 
 
-def _windows_fit(
-    facts: FileFacts, use: Use, condition: OperatorCondition, spelling: Spelling, scope: int
-) -> bool | None:
+def _windows_fit(facts: FileFacts, use: Use, operator: Operator, spelling: Spelling, scope: int) -> bool | None:
     """Whether the windows of a pooling overlap: the stride is below the kernel size in some dimension."""
-    if not condition.overlapping_windows or not isinstance(use, ast.Call):
+    wanted = operator.condition.overlapping_windows
+    if not wanted or not isinstance(use, ast.Call):
         return True
-    if condition.overlapping_windows == "view":
+    if wanted == "view":
         return True if shared_view(facts, use, scope) is not None else None
     if may_be_hidden(use, None):
         return None
-    if condition.overlapping_windows == "adaptive":
+    if wanted == "adaptive":
         return _adapted_windows_overlap(facts, use, spelling, scope)
     sizes = sizes_of(facts, _argument(use, spelling.window), scope)
     stride = _argument(use, spelling.step)
     if stride is None or is_literal_none(stride):
         return False  # it is the kernel size
     steps = sizes_of(facts, stride, scope)
-    if set(steps) == {1} and condition.overlapping_windows == "strided":
+    if set(steps) == {1} and wanted == "strided":
         assert spelling.step is not None
         return None if argument_of(use, "padding", spelling.step.position + 1) is not None else False
     if not steps or not sizes:

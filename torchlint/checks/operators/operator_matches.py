@@ -29,15 +29,11 @@ from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import index_parts, is_own, is_self, targets_of
 from torchlint.facts.values import argument_of
 
-_Expression = ast.Subscript | ast.BinOp
 Table = Mapping[str, Sequence[tuple[Operator, Spelling]]]
-_MOVES = 3
-"""Moves of one object that are followed: `criterion = criterion.to(device)`."""
 _FOLLOWED = Through.CHANGES | Through.PARAMETERS | Through.CONTENTS
 _OF_A_LOSS = 2
 """What a loss is given: what the model says, and what is right."""
 _PRODUCT = "__matmul__"
-"""The method that `@` calls."""
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -71,9 +67,12 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 answer = Answer.YES if is_always_met(facts, call, callee, alike, scope) else answer
             if spelling.made_with:
                 answer = min(answer, _made_with(facts, call.func, spelling, callee.name, scope))
+            is_open = answer in (Answer.NO, Answer.MAYBE) and complete and len(relevant) == 1
+            asked = asked_elsewhere(facts, call, callee, spelling.where, scope) if is_open else None
             asked_of_others: list[Match] = []
-            if answer in (Answer.NO, Answer.MAYBE) and complete and len(relevant) == 1:
-                asked_of_others = list(_asked(facts, call, callee, (operator, spelling), name, scope))
+            if asked is not None:
+                found = _match(facts, operator, spelling, name, call, scope, certain=True)
+                asked_of_others = [replace(match, is_choice=True, asked=asked) for match in found]
             if asked_of_others or answer is Answer.NO:
                 yield from asked_of_others
             else:
@@ -84,7 +83,7 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 is_choice = not certain and (is_one_class or is_handed or (answer is Answer.LIKELY and complete))
                 found = _match(facts, operator, spelling, name, call, scope, certain=certain or is_choice)
                 asked = asked_elsewhere(facts, call, callee, spelling.where, scope) if is_choice else None
-                asked = None if asked is None else msgspec.structs.replace(asked, is_usual=True)
+                asked = None if asked is None else replace(asked, is_usual=True)
                 yield from (replace(match, is_choice=is_choice, asked=asked or match.asked) for match in found)
     if not names.callees and may_be_loss(call):
         yield from _of_handed(facts, table, call, scope)
@@ -129,17 +128,6 @@ def _of_handed(facts: FileFacts, table: Table, call: ast.Call, scope: int) -> It
                         yield replace(one, is_choice=True, asked=AskedCallee(source, name, one.asked))
 
 
-def _asked(
-    facts: FileFacts, call: ast.Call, callee: Callee, entry: tuple[Operator, Spelling], name: str, scope: int
-) -> Iterator[Match]:
-    """The entry, if a call reaches it where other files call the function around it so."""
-    operator, spelling = entry
-    asked = asked_elsewhere(facts, call, callee, spelling.where, scope)
-    if asked is not None:
-        found = _match(facts, operator, spelling, name, call, scope, certain=True)
-        yield from (replace(match, is_choice=True, asked=asked) for match in found)
-
-
 def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, name: str, scope: int) -> Answer:
     """Whether the arguments of an instance's constructors meet the conditions on them; no, where none is seen.
 
@@ -162,10 +150,8 @@ def _owners(facts: FileFacts, function: ast.expr, scope: int) -> Iterator[tuple[
             yield one.node, one.scope
 
 
-def _constructors(
-    facts: FileFacts, instance: ast.expr, scope: int, depth: int = _MOVES
-) -> Iterator[tuple[ast.Call, int]]:
-    """The calls that make an object, wherever it has been moved to since."""
+def _constructors(facts: FileFacts, instance: ast.expr, scope: int, depth: int = 3) -> Iterator[tuple[ast.Call, int]]:
+    """The calls that make an object, wherever it has been moved to since: `criterion = criterion.to(device)`."""
     for made, where in seen_values(facts, instance, scope, _FOLLOWED):
         before = moved(made) if depth else None
         if before is not None:
@@ -235,7 +221,7 @@ def matches_of_store(facts: FileFacts, table: Table, statement: ast.stmt, scope:
         yield from _match(facts, operator, spelling, "torch.Tensor.__setitem__", target, scope, certain=True)
 
 
-def _of_read(facts: FileFacts, table: Table, read: ast.Subscript, scope: int) -> Iterator[Match]:
+def matches_of_read(facts: FileFacts, table: Table, read: ast.Subscript, scope: int) -> Iterator[Match]:
     """The entries that `x[i]` reaches, where `x` is a tensor and `i` a list, or holds integer tensors."""
     is_advanced = any(isinstance(part, ast.List) for part in index_parts(read)) or _is_integer_index(facts, read, scope)
     if is_advanced and kind_of(facts, read.value, scope) is Kind.TENSOR:
@@ -243,14 +229,7 @@ def _of_read(facts: FileFacts, table: Table, read: ast.Subscript, scope: int) ->
             yield from _match(facts, operator, spelling, "torch.Tensor.__getitem__", read, scope, certain=True)
 
 
-def matches_of_expression(facts: FileFacts, table: Table, node: _Expression, scope: int) -> Iterator[Match]:
-    """The entries that reading `x[i]` or multiplying `x @ y` reaches."""
-    if isinstance(node, ast.Subscript):
-        return _of_read(facts, table, node, scope)
-    return _of_product(facts, table, node, scope)
-
-
-def _of_product(facts: FileFacts, table: Table, product: ast.BinOp, scope: int) -> Iterator[Match]:
+def matches_of_product(facts: FileFacts, table: Table, product: ast.BinOp, scope: int) -> Iterator[Match]:
     """The entries that `x @ y` reaches, which is `x.__matmul__(y)`."""
     function = ast.Attribute(product.left, _PRODUCT, ast.Load())
     call = ast.Call(function, [product.right], [])
@@ -275,14 +254,7 @@ def _is_integer_index(facts: FileFacts, indexed: ast.Subscript, scope: int) -> b
 
 
 def _match(
-    facts: FileFacts,
-    operator: Operator,
-    spelling: Spelling,
-    name: str,
-    use: Use,
-    scope: int,
-    *,
-    certain: bool,
+    facts: FileFacts, operator: Operator, spelling: Spelling, name: str, use: Use, scope: int, *, certain: bool
 ) -> Iterator[Match]:
     """The match, unless nothing is left of it: no gradient where only the backward pass varies, or no case at all."""
     is_cut = operator.direction == "backward" and is_cut_off(facts, input_of(use, spelling), scope)
@@ -293,7 +265,7 @@ def _match(
         return
     if answer != "no" or any(row.any_input for row in operator.row):
         yield Match(operator, spelling, name, use, answer, certain)
-    asked = asked_of_input(facts, use, operator.condition, spelling, scope) if answer == "no" and not is_cut else None
+    asked = asked_of_input(facts, use, operator, spelling, scope) if answer == "no" and not is_cut else None
     if asked is not None:
         yield Match(operator, spelling, name, use, "yes", certain, asked=asked)
 
@@ -304,8 +276,3 @@ def _may_run_backward(facts: FileFacts, use: Use, spelling: Spelling, scope: int
         return False
     other = argument_of(use, spelling.steady.argument, spelling.steady.position)
     return other is not None and not is_cut_off(facts, other, scope)
-
-
-def without_variation(match: Match) -> Match:
-    """The same match, where the tensor whose gradient varies turns out to need none."""
-    return replace(match, holds="no") if match.spelling.steady is not None else match

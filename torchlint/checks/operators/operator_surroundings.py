@@ -6,6 +6,7 @@ import ast
 import re
 
 from torchlint.catalogue.registry import Surroundings
+from torchlint.catalogue.versions import format_minor
 from torchlint.checks.framework.conditions import Answer, holds
 from torchlint.checks.operators.operator_conditions import input_of, stored_by
 from torchlint.checks.operators.operator_matches import Match
@@ -44,11 +45,8 @@ def _is_such(facts: FileFacts, manager: ast.Call, scope: int, surroundings: Surr
 
 
 def _runs_under_mode(facts: FileFacts, statement: ast.stmt) -> bool:
-    """Whether a statement runs only under the mode."""
-    return any(
-        _asks(facts, decision.test, facts.symbols.scope_of[decision]) is answer
-        for decision, answer in decisions(facts, statement)
-    )
+    made = ((one.test, facts.symbols.scope_of[one], answer) for one, answer in decisions(facts, statement))
+    return any(_asks(facts, test, scope) is answer for test, scope, answer in made)
 
 
 def _asks(facts: FileFacts, test: ast.expr | None, scope: int) -> bool | None:
@@ -82,8 +80,8 @@ def releases_of(facts: FileFacts, statement: ast.stmt) -> str:
         else:
             end = release if is_whole else (release[0], release[1] + 1)
             before = min(before or end, end)
-    parts = [f">={since[0]}.{since[1]}"] if since else []
-    return ",".join([*parts, *([f"<{before[0]}.{before[1]}"] if before else [])])
+    bounds = ((">=", since), ("<", before))
+    return ",".join(f"{sign}{format_minor(release)}" for sign, release in bounds if release is not None)
 
 
 def _tested(facts: FileFacts, test: ast.expr, scope: int) -> tuple[bool, tuple[int, int], bool] | None:

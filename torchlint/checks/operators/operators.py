@@ -10,6 +10,8 @@ import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from torchlint.catalogue import Catalogue
 from torchlint.checks.framework.drafts import OperatorUse
 from torchlint.checks.framework.operator_verdict import judge_operators
@@ -30,12 +32,12 @@ from torchlint.checks.operators.operator_matches import (
     Table,
     handed_calls,
     matches_of_call,
-    matches_of_expression,
+    matches_of_product,
+    matches_of_read,
     matches_of_store,
     may_be_loss,
     may_be_products,
     stores_through_index,
-    without_variation,
 )
 from torchlint.checks.operators.operator_surroundings import is_steadied, releases_of
 from torchlint.diagnostics import Confidence
@@ -50,10 +52,11 @@ from torchlint.facts.differentiation import (
 )
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import public_name
+from torchlint.facts.functions import is_method, positional_parameters
 from torchlint.facts.gradients import is_gradless
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.demands import Demand, demands_on
-from torchlint.facts.scopes import CallSite, ScopeKind, Site
+from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.summary import OperatorCall
 from torchlint.facts.tree import is_super
 from torchlint.facts.words import says
@@ -75,18 +78,16 @@ def _triggers(catalogue: Catalogue, selected: frozenset[str]) -> Triggers:
     )
 
 
-@check(
-    codes=reporting_rules,
-    triggers=_triggers,
-    judge=judge_operators,
-)
+@check(codes=reporting_rules, triggers=_triggers, judge=judge_operators)
 def find(visit: Visit) -> Iterator[Finding]:
     """One finding for each rule that an operator reached here belongs to."""
     table = visit.catalogue.spellings
     if isinstance(visit.node, ast.Call):
         found: Iterable[Match] = _matches_of_call(visit.facts, visit.catalogue, visit.call, visit.scope)
-    elif isinstance(visit.node, ast.Subscript | ast.BinOp):
-        found = matches_of_expression(visit.facts, table, visit.node, visit.scope)
+    elif isinstance(visit.node, ast.Subscript):
+        found = matches_of_read(visit.facts, table, visit.node, visit.scope)
+    elif isinstance(visit.node, ast.BinOp):
+        found = matches_of_product(visit.facts, table, visit.node, visit.scope)
     else:
         found = matches_of_store(visit.facts, table, visit.statement, visit.scope)
     matches = [
@@ -98,20 +99,15 @@ def find(visit: Visit) -> Iterator[Finding]:
         own = [match for match in matches if match.operator.rule == code]
         certain = _is_certain(visit, own)
         if certain is not None:
-            passage = _passage(visit, own) if certain else None
+            named = {"spelling": spelling_of(visit), "symbol": visit.symbol}
             yield Finding(
                 code=code,
                 node=visit.node,
-                values={
-                    "spelling": spelling_of(visit),
-                    "name": own[0].name,
-                    "unread": _unread(visit, own),
-                    "symbol": visit.facts.symbol_at(visit.scope, visit.statement),
-                },
+                values={**named, "name": own[0].name, "unread": _unread(visit, own)},
                 confidence=Confidence.LOW if not certain else Confidence.MEDIUM if own[0].is_choice else None,
                 torch=releases_of(visit.facts, visit.statement),
                 operators=tuple(dict.fromkeys(OperatorUse(one.operator.id, one.holds, one.asked) for one in own)),
-                passage=passage,
+                passage=_passage(visit, own) if certain else None,
                 demands=_demands(visit.facts, visit.statement, visit.scope),
             )
 
@@ -124,8 +120,9 @@ def _matches_of_call(facts: FileFacts, catalogue: Catalogue, call: ast.Call, sco
 
 def _as_given(visit: Visit, match: Match) -> Match:
     """A match with what the whole model is given does not vary where another tensor's gradient is what is asked for."""
-    value = input_of(match.use, match.spelling)
-    return without_variation(match) if is_raw_input(visit.facts, match.use, value, visit.scope) else match
+    value, has_other = input_of(match.use, match.spelling), match.spelling.steady is not None
+    is_given = has_other and is_raw_input(visit.facts, match.use, value, visit.scope)
+    return replace(match, holds="no") if is_given else match
 
 
 def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorCall]:
@@ -191,20 +188,16 @@ def _passage(visit: Visit, matches: Sequence[Match]) -> Passage | None:
     """The function that a gradient has to come back through, for functions that vary only backward."""
     if not all(match.spelling.input and match.operator.direction == "backward" for match in matches):
         return None
-    asks = Evidence.ANY
-    if works_on_data(visit.facts, visit.scope):
-        asks = Evidence.PREDICTION
-    elif any(match.spelling.takes_signals for match in matches):
-        asks = Evidence.SIGNAL
+    takes_signals = any(match.spelling.takes_signals for match in matches)
+    is_of_data = works_on_data(visit.facts, visit.scope)
+    asks = Evidence.PREDICTION if is_of_data else Evidence.SIGNAL if takes_signals else Evidence.ANY
     values = [input_of(match.use, match.spelling) for match in matches]
     parameters = {_parameter(visit, value) for value in values}
     is_data = any(is_named_for_data(visit.facts, value, visit.scope) for value in values)
-    symbol = visit.facts.symbol_at(visit.scope, visit.statement)
-    return Passage(symbol, asks, parameters.pop() if len(parameters) == 1 else None, is_data)
+    return Passage(visit.symbol, asks, parameters.pop() if len(parameters) == 1 else None, is_data)
 
 
 def _demands(facts: FileFacts, statement: ast.stmt, scope: int) -> tuple[Demand, ...]:
-    """What parameters have to be for a statement to run."""
     return tuple(one for one in demands_on(facts, statement, scope) if one.function)
 
 
@@ -215,12 +208,10 @@ def _parameter(visit: Visit, value: ast.expr | None) -> tuple[int, str] | None:
     if function is None or name is None:
         return None
     scope = facts.symbols.scopes[function]
-    arguments = scope.node.args  # type: ignore[attr-defined]
-    names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+    names = positional_parameters(scope)
     if name not in names:
         return -1, name
-    is_bound = facts.symbols.scopes[scope.parent or 0].kind is ScopeKind.CLASS and names[0] in ("self", "cls")
-    return names.index(name) - is_bound, name
+    return names.index(name) - (is_method(facts, scope) and names[0] in ("self", "cls")), name
 
 
 def _unread(visit: Visit, matches: Sequence[Match]) -> str:

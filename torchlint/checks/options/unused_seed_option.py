@@ -17,7 +17,7 @@ from torchlint.facts.flow.containment import objects_in
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.flow.values import Exit, Others, Value
-from torchlint.facts.functions import own_scope
+from torchlint.facts.functions import own_scope, parameters_by_keyword, positional_parameters
 from torchlint.facts.options.configurations import Configuration, configurations
 from torchlint.facts.options.declared import KEPT, SEED
 from torchlint.facts.options.settings import PARSER, OptionsAnalysis, parsers_of
@@ -51,10 +51,6 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return replace(draft, related=(*draft.related, *parsed)) if draft.related or parsed else None
 
 
-def _names_a_seed(call: ast.Call) -> bool:
-    return any("seed" in name for name in _strings(call))
-
-
 @check(
     codes=(_CODE,),
     triggers=Triggers(methods=frozenset({"add_argument"}), calls=frozenset({"click.option"})),
@@ -62,15 +58,17 @@ def _names_a_seed(call: ast.Call) -> bool:
 )
 def find_options(visit: Visit) -> Iterator[Finding]:
     """`add_argument("--seed")` and `@click.option("--seed")`."""
-    if not _names_a_seed(visit.call) or _does_more(visit) or visit.facts.cached(_is_dynamic):
+    is_of_seed = any("seed" in name for name in _strings(visit.call))
+    if not is_of_seed or _does_more(visit) or visit.facts.cached(_is_dynamic):
         return
     option = _named(visit.call)
     if option is None:
         return
+    values = {"option": option[0], "name": option[1]}
     if visit.callee() == "click.option":
         command = _command(visit.facts, visit.site)
         if command is not None and _ignores(visit.facts, command, option[1]):
-            yield Finding(_CODE, visit.node, {"option": option[0], "name": option[1]}, "parameter")
+            yield Finding(_CODE, visit.node, values, "parameter")
         return
     function = visit.call.func
     parsers = parsers_of(visit.facts, function.value, visit.scope) if isinstance(function, ast.Attribute) else None
@@ -79,7 +77,6 @@ def find_options(visit: Visit) -> Iterator[Finding]:
     analysis = OptionsAnalysis(visit.facts, option[1])
     flow = follow(analysis, *(Value(parser, label=PARSER) for parser in parsers))
     if flow.is_contained:
-        values = {"option": option[0], "name": option[1]}
         parsed = sorted(analysis.parsed, key=lambda call: (call.lineno, call.col_offset))
         related = tuple((call, _PARSED) for call in parsed)
         yield Finding(_CODE, visit.node, values, related=related, exits=tuple(flow.exits))
@@ -139,36 +136,25 @@ def _does_more(visit: Visit) -> bool:
     call = visit.call
     if may_be_hidden(call, None) or any(k.arg in ("callback", "expose_value", "is_eager") for k in call.keywords):
         return True
-    said = argument_of(call, "help", None)
+    said, action, converter = (argument_of(call, name, None) for name in ("help", "action", "type"))
     if said is not None and KEPT.search(ast.unparse(said)):
         return True
-    action = argument_of(call, "action", None)
     if action is not None and visit.value(action).constants != ("store",):
         return True
-    converter = argument_of(call, "type", None)
-    return converter is not None and not _is_plain_type(visit, converter)
-
-
-def _is_plain_type(visit: Visit, converter: ast.expr) -> bool:
-    name = visit.names(converter).only or ""
-    return name in _CONVERTERS or name.startswith("click.")
+    name = "" if converter is None else visit.names(converter).only or ""
+    return converter is not None and name not in _CONVERTERS and not name.startswith("click.")
 
 
 def _is_dynamic(facts: FileFacts) -> bool:
     """Code that may read any name, or reads the command line by itself."""
     parents = facts.index.parents
-    return any(
-        isinstance(node, ast.Attribute | ast.Name) and _is_command_line(node) and not _is_plain_use(parents, node)
-        for node in parents
-    ) or any(facts.names(site.node.func, site.scope).only in _DYNAMIC for site in facts.symbols.calls)
+    lines = (one for one in parents if last_word(one) == "argv" and isinstance(getattr(one, "ctx", None), ast.Load))
+    return any(not _is_plain_use(parents, one) for one in lines) or any(
+        facts.names(site.node.func, site.scope).only in _DYNAMIC for site in facts.symbols.calls
+    )
 
 
-def _is_command_line(node: ast.Attribute | ast.Name) -> bool:
-    word = node.attr if isinstance(node, ast.Attribute) else node.id
-    return word == "argv" and isinstance(node.ctx, ast.Load)
-
-
-def _is_plain_use(parents: Mapping[ast.AST, ast.AST], arguments: ast.expr) -> bool:
+def _is_plain_use(parents: Mapping[ast.AST, ast.AST], arguments: ast.AST) -> bool:
     """`sys.argv[0]`, `len(sys.argv)`, `parse_args(sys.argv[1:])`."""
     above = parents[arguments]
     if isinstance(above, ast.Subscript):
@@ -199,21 +185,18 @@ def _command(facts: FileFacts, site: CallSite) -> ast.FunctionDef | None:
 
 def _ignores(facts: FileFacts, function: ast.FunctionDef, name: str) -> bool:
     """Whether a function has this parameter, does something and never reads it."""
-    arguments = function.args
-    named = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    if name not in named or _is_stub(function):
-        return False
     scope = next((one for one in facts.symbols.scopes if one.node is function and one.kind is ScopeKind.FUNCTION), None)
-    return scope is not None and not facts.index.reads(scope.index, name)
+    if scope is None or name not in (*positional_parameters(scope), *parameters_by_keyword(scope)):
+        return False
+    return not _is_stub(function) and not facts.index.reads(scope.index, name)
 
 
 def _is_stub(function: ast.FunctionDef) -> bool:
-    """A body that is still to be written."""
-    return all(isinstance(one, ast.Pass | ast.Raise) or _is_text(one) for one in function.body)
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    """A body that is still to be written: text, `pass` and `raise`."""
+    return all(
+        isinstance(one, ast.Pass | ast.Raise) or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+        for one in function.body
+    )
 
 
 def _dataclass_of(facts: FileFacts, field: ast.AnnAssign) -> Scope | None:
@@ -235,7 +218,8 @@ def _field_flow(facts: FileFacts, owner: Scope, name: str) -> Flow | None:
     made, held = [], [Value(read) for read in objects_in(facts, owner)]
     for read in facts.index.reads(0, owner.name):
         parent = facts.index.parents[read]
-        if isinstance(parent, ast.Call) and (parent.func is read or _called(facts, parent) in _MAKERS):
+        called = facts.names(parent.func, facts.index.scope_of(parent)).only if isinstance(parent, ast.Call) else None
+        if isinstance(parent, ast.Call) and (parent.func is read or called in _MAKERS):
             made.append(Value(parent))
         elif isinstance(parent, ast.arg):
             function = facts.index.parents[facts.index.parents[parent]]
@@ -244,10 +228,6 @@ def _field_flow(facts: FileFacts, owner: Scope, name: str) -> Flow | None:
         elif not _is_annotation(parent, read):
             return None
     return follow(OptionsAnalysis(facts, name), *made, *held) if made else None
-
-
-def _called(facts: FileFacts, call: ast.Call) -> str | None:
-    return facts.names(call.func, facts.index.scope_of(call)).only
 
 
 def _is_annotation(parent: ast.AST, read: ast.expr) -> bool:
@@ -265,8 +245,7 @@ def _judge_configured(draft: Draft, project: Project) -> Draft | None:
     seeds = _unread(configuration, draft.path, project)
     if not seeds or not _trains_with(configuration, draft.path, project):
         return None
-    location = seeds[0].location
-    values = {"file": location.shown_line, "key": ".".join(seeds[0].keys)}
+    values = {"file": seeds[0].location.shown_line, "key": ".".join(seeds[0].keys)}
     related = tuple(Related(seed.location, f"sets `{'.'.join(seed.keys)}`") for seed in seeds)
     return replace(draft, values=values, related=related)
 
@@ -274,10 +253,9 @@ def _judge_configured(draft: Draft, project: Project) -> Draft | None:
 def _trains_with(configuration: Configuration, path: str, project: Project) -> bool:
     """Whether a program that this file starts loads it and trains: a library's own file may belong to old weights."""
     symbol = (path, configuration.symbol)
-    return any(
-        is_reached(symbol, program.reached, project.summaries) and project.randomness_of(program).training is not None
-        for program in project.programs_starting_in(path)
-    )
+    programs = project.programs_starting_in(path)
+    loading = (program for program in programs if is_reached(symbol, program.reached, project.summaries))
+    return any(project.randomness_of(program).training is not None for program in loading)
 
 
 def _unread(configuration: Configuration, path: str, project: Project) -> list[ConfiguredSeed]:
@@ -285,18 +263,14 @@ def _unread(configuration: Configuration, path: str, project: Project) -> list[C
     files, loading = project.configuration_files, loading_files(configuration, project)
     # Another program may load the same file and read the seed: one that speaks of such a key is believed to.
     loaded = project.programs.calls.loaded(loading)
-    silent = [
-        seed
-        for seed in files.seeds_for(configuration, path)
-        if not project.texts.speak_of(seed.name, loaded) and not files.interpolates(seed.name)
-    ]
+    seeds = (seed for seed in files.seeds_for(configuration, path) if not files.interpolates(seed.name))
+    silent = [seed for seed in seeds if not project.texts.speak_of(seed.name, loaded)]
     if not silent or is_loaded_elsewhere(configuration, project):
         return []
     return [seed for seed in silent if is_ignored(configuration, seed.keys, path, project)]
 
 
 def _loading(facts: FileFacts) -> Iterator[CallSite]:
-    """The calls that load a configuration."""
     found = facts.cached(configurations)
     return (site for site in facts.symbols.calls if site.node in found)
 

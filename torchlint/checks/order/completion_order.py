@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_orders
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
 from torchlint.checks.framework.visit import Visit
-from torchlint.checks.order.orders import finding_of, in_files, judge_open, judged_by, used
+from torchlint.checks.order.orders import finding_of, judge_open, judged_by, used
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Sink, follow
-from torchlint.facts.flow.values import Kept, Move, Value
+from torchlint.facts.flow.values import Kept, Move, Value, Written
 from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.files import SPELLED
 from torchlint.facts.order.loops import ROWS, SPLIT, filled, filled_by_number, names_bound, names_in
@@ -20,9 +20,6 @@ from torchlint.facts.order.places import is_only_reduced
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import starter_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _CODE = "TL404"
 FUNCTIONS = frozenset({"concurrent.futures.as_completed", "asyncio.as_completed", "dask.distributed.as_completed"})
@@ -58,15 +55,12 @@ class ResultsAnalysis(OrderAnalysis):
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above = self.facts.index.parents.get(value.node)
-        if value.label == SPELLED:
-            return super().steps(value)
-        if isinstance(above, ast.List):  # of tables that are put side by side
+        if value.label != SPELLED and isinstance(above, ast.List):  # of tables that are put side by side
             return [value.at(above)]
         return super().steps(value)
 
     def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
-        scope = self.facts.index.scope_of(call)
-        name = self.facts.names(call.func, scope).only or ""
+        name = self.facts.names(call.func, self.facts.index.scope_of(call)).only
         if name in load_orders().stacks or name in load_orders().arrays:
             is_harmless = len(self._side_by_side) > 1 or is_only_reduced(self.facts, call)
             return () if is_harmless else [Sink(ROWS, call)]
@@ -78,9 +72,8 @@ class ResultsAnalysis(OrderAnalysis):
         numbers = load_orders().numbers | {"itertools.repeat"}
         scope = self.facts.index.scope_of(call)
         calls = [self.facts.names(one.func, scope).only for one in others if isinstance(one, ast.Call)]
-        return not any(one in numbers for one in calls) and not any(
-            ast.unparse(one) in self._side_by_side for one in others
-        )
+        is_beside = any(ast.unparse(one) in self._side_by_side for one in others)
+        return not is_beside and not any(one in numbers for one in calls)
 
     def sliced(self, value: Value, above: ast.Subscript, *, is_whole: bool) -> Iterator[Move | Sink]:
         if is_whole:
@@ -121,17 +114,13 @@ def _only_bound(node: ast.AST) -> tuple[str, bool] | None:
     return ast.unparse(given), bounds.lower is not None
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=FUNCTIONS, methods=METHODS),
-    judge=judged_by(ResultsAnalysis),
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=FUNCTIONS, methods=METHODS), judge=judged_by(ResultsAnalysis))
 def find(visit: Visit) -> Iterator[Finding]:
     """Tasks whose results are collected as they finish, and then used by their place."""
     if is_method_call(visit.call, *METHODS) or visit.callee() in FUNCTIONS:
         flow = follow(ResultsAnalysis(visit.facts), started(visit.facts, visit.call))
-        call = shortened(ast.unparse(visit.call.func))
-        yield from finding_of(_CODE, visit, flow, {"call": call}, exits=in_files(flow))
+        flow.exits = [one for one in flow.exits if isinstance(one.port, Written)]  # files, which others may read
+        yield from finding_of(_CODE, visit, flow, {"call": shortened(ast.unparse(visit.call.func))})
 
 
 # -- what is left open -------------------------------------------------------------------------------------------
@@ -144,17 +133,11 @@ def shared(visit: Visit) -> Iterator[Finding]:
 
 
 def _worker_starts(facts: FileFacts) -> list[CallSite]:
-    """Every call that makes processes or threads."""
     starters = ((site, starter_of(facts, site.node, site.scope)) for site in facts.symbols.calls)
     return [site for site, starter in starters if starter is not None and starter.worker]
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=_POOLS, sites=_worker_starts),
-    judge=judge_open,
-    is_open=True,
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=_POOLS, sites=_worker_starts), judge=judge_open, is_open=True)
 def workers(visit: Visit) -> Iterator[Finding]:
     """Workers that are started one by one, and pools of threads: what they share has the order of who gets to it."""
     yield Finding(_CODE, visit.node, message="open_started")
@@ -182,9 +165,7 @@ def _is_of_queue(facts: FileFacts, taken: CallSite, handed: Container[str]) -> b
 )
 def results(visit: Visit) -> Iterator[Finding]:
     """Results that are taken as tasks finish, with a use that is not known to ignore their order."""
-    name = visit.callee()
-    is_one = name in FUNCTIONS | WAITING or is_method_call(visit.call, *METHODS)
-    if is_one:
+    if visit.callee() in FUNCTIONS | WAITING or is_method_call(visit.call, *METHODS):
         yield from used(_CODE, visit, visit.call)
     elif any(one.node is visit.call for one in visit.facts.cached(_queued)):
         yield Finding(_CODE, visit.node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -16,11 +16,12 @@ from torchlint.diagnostics import Confidence
 from torchlint.facts.entries import is_named_for_show, is_test
 from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.flow.tracker import Analysis, Flow, follow
-from torchlint.facts.flow.values import Exit, Value, Written
+from torchlint.facts.flow.values import Value
 from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.harmless import MustAnalysis, open_uses
 from torchlint.facts.order.loops import DATA, DATASET, DRAW, LISTS, SPLIT
 from torchlint.facts.order.salted import HashAnalysis, hashed_by, is_salted_hash, set_orders, sets_that_may_hold_text
+from torchlint.facts.tree import is_method_call, method_called
 from torchlint.project.beside_training import UnusedDefinitions, only_predicts
 from torchlint.project.index import Project
 
@@ -33,35 +34,20 @@ _VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
 
 
 def finding_of(
-    code: str,
-    visit: Visit,
-    flow: Flow,
-    values: Mapping[str, str],
-    message: str = "default",
-    *,
-    exits: Sequence[Exit] | None = None,
+    code: str, visit: Visit, flow: Flow, values: Mapping[str, str], message: str = "default"
 ) -> Iterator[Finding]:
-    """What is said of an order that decides something here, or is kept for others; with how it gets there."""
-    exits = tuple(flow.exits if exits is None else exits)
-    if flow.sink is None and not exits:
+    """What is said of an order that decides something here, or is kept for others; with how it gets there.
+
+    What it decides is empty while that is not known. The function that has it and the class that uses it are told too.
+    """
+    if flow.sink is None and not flow.exits:
         return
-    places = () if flow.sink is None else (*flow.trace, (flow.sink.node, f"here it decides {flow.sink.what}"))
-    values = {**values, **_sink_values(visit, flow)}
-    yield Finding(code, visit.node, values, message, related=places, exits=exits)
-
-
-def _sink_values(visit: Visit, flow: Flow) -> dict[str, str]:
-    """What the order decides, nothing while it is not known; the function that has it, and the class that uses it."""
-    facts, use, user = visit.facts, "", None
-    if flow.sink is not None:
-        use, user = flow.sink.what, facts.class_of(facts.index.scope_of(flow.sink.node))
+    facts, sink = visit.facts, flow.sink
+    places = () if sink is None else (*flow.trace, (sink.node, f"here it decides {sink.what}"))
+    user = None if sink is None else facts.class_of(facts.index.scope_of(sink.node))
     name = "" if user is None else facts.symbols.scopes[user].name
-    return {"use": use, "symbol": facts.symbol_at(visit.scope, visit.statement), "user": name}
-
-
-def in_files(flow: Flow) -> tuple[Exit, ...]:
-    """The files that keep the order for others."""
-    return tuple(exit_ for exit_ in flow.exits if isinstance(exit_.port, Written))
+    values = {**values, "use": "" if sink is None else sink.what, "symbol": visit.symbol, "user": name}
+    yield Finding(code, visit.node, values, message, related=places, exits=tuple(flow.exits))
 
 
 def _matters(draft: Draft, project: Project) -> bool:
@@ -127,14 +113,9 @@ def listing(visit: Visit) -> str | None:
     name = visit.callee()
     if name in LISTING:
         return name
-    function = visit.call.func
-    if (
-        isinstance(function, ast.Attribute)
-        and function.attr in LISTING_METHODS
-        and visit.kind(function.value) is Kind.PATH
-    ):
-        return function.attr
-    return None
+    call = visit.call
+    is_method = is_method_call(call, *LISTING_METHODS) and visit.kind(call.func.value) is Kind.PATH
+    return method_called(call) if is_method else None
 
 
 @check(codes=("TL402",), triggers=Triggers(sites=sites_of(set_orders)), judge=judged_by(OrderAnalysis))
@@ -189,9 +170,8 @@ def listings(visit: Visit) -> Iterator[Finding]:
 
 def _may_be_path(visit: Visit) -> bool:
     """Whether `folder.glob("*.wav")` may be called on a path, as far as the code tells."""
-    function = visit.call.func
-    is_method = isinstance(function, ast.Attribute) and function.attr in ("iterdir", "glob", "rglob")
-    return is_method and visit.kind(function.value) is Kind.UNKNOWN  # type: ignore[attr-defined]
+    call = visit.call
+    return is_method_call(call, "iterdir", "glob", "rglob") and visit.kind(call.func.value) is Kind.UNKNOWN
 
 
 @check(codes=("TL402",), triggers=Triggers(sites=sets_that_may_hold_text), judge=judge_open, is_open=True)

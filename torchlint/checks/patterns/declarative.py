@@ -9,6 +9,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from torchlint.catalogue import Catalogue, Rule
 from torchlint.catalogue.detection import Pattern
 from torchlint.catalogue.values import Kind
@@ -68,20 +70,12 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _finding(visit: Visit, rule: Rule, pattern: Pattern, name: str, value: str, answer: Answer) -> Finding:
     confidence = Confidence[pattern.confidence.upper()] if pattern.confidence else None
-    return Finding(
-        code=rule.code,
-        node=visit.node,
-        values={"name": name, "value": value, "spelling": spelling_of(visit, _told(visit.node))},
-        message=pattern.message,
-        severity=Severity[pattern.severity.upper()] if pattern.severity else None,
-        confidence=confidence if answer is Answer.YES else Confidence.LOW,
-        torch=pattern.torch,
-        devices=pattern.devices,
-    )
-
-
-def _told(node: ast.expr | ast.stmt) -> ast.expr | ast.stmt:
-    return node.targets[0] if isinstance(node, ast.Assign) else node
+    confidence = confidence if answer is Answer.YES else Confidence.LOW
+    severity = Severity[pattern.severity.upper()] if pattern.severity else None
+    told = visit.node.targets[0] if isinstance(visit.node, ast.Assign) else visit.node
+    values = {"name": name, "value": value, "spelling": spelling_of(visit, told)}
+    found = Finding(rule.code, visit.node, values, pattern.message, severity, confidence)
+    return replace(found, torch=pattern.torch, devices=pattern.devices)
 
 
 _Match = tuple[str, str, Answer]
@@ -98,7 +92,9 @@ def _shape_matches(visit: Visit, pattern: Pattern) -> _Match | None:
     if isinstance(visit.node, ast.Call):
         if pattern.assign:
             return _set_through_setattr(visit, pattern)
-        return _called(visit, pattern) if pattern.call or pattern.method else None
+        if pattern.method:
+            return _method(visit, visit.call, pattern)
+        return _called(visit, visit.call, pattern) if pattern.call else None
     if isinstance(visit.node, ast.Assign | ast.AnnAssign):
         return _assigned(visit, pattern) if pattern.assign else None
     return _imported(visit, pattern) if pattern.import_ else None
@@ -114,10 +110,7 @@ def _method(visit: Visit, call: ast.Call, pattern: Pattern) -> _Match | None:
     return (call.func.attr, "", answer) if answer else None
 
 
-def _called(visit: Visit, pattern: Pattern) -> _Match | None:
-    call = visit.call
-    if pattern.method:
-        return _method(visit, call, pattern)
+def _called(visit: Visit, call: ast.Call, pattern: Pattern) -> _Match | None:
     names = visit.names(call.func)
     relevant = [callee for callee in names.callees if callee.name in pattern.call]
     answer = max((holds(visit.facts, call, c, pattern.where, visit.scope) for c in relevant), default=Answer.NO)
@@ -144,11 +137,8 @@ def _set_through_setattr(visit: Visit, pattern: Pattern) -> _Match | None:
     attribute = visit.value(call.args[1])
     if not attribute.is_known or not isinstance(attribute.constants[0], str):
         return None
-    full = ast.Attribute(value=call.args[0], attr=attribute.constants[0], ctx=ast.Load())
-    name = visit.names(full).only
-    if name not in pattern.assign:
-        return None
-    return _with_value(visit, call.args[2], pattern, name)
+    name = visit.names(ast.Attribute(value=call.args[0], attr=attribute.constants[0], ctx=ast.Load())).only
+    return _with_value(visit, call.args[2], pattern, name) if name in pattern.assign else None
 
 
 def _with_value(visit: Visit, value: ast.expr, pattern: Pattern, name: str | None) -> _Match | None:
@@ -178,8 +168,7 @@ def _is_a_patch(visit: Visit, value: ast.expr) -> bool:
         return visit.kind(value) is Kind.UNKNOWN and any(_is_a_patch(visit, argument) for argument in value.args)
     if any(not name.endswith("()") and not name.rpartition(".")[2].isupper() for name in names):
         return True
-    last = last_word(value)
-    return not visit.value(value).constants and _PATCHES.search(last) is not None
+    return not visit.value(value).constants and _PATCHES.search(last_word(value)) is not None
 
 
 def _imported(visit: Visit, pattern: Pattern) -> _Match | None:

@@ -52,8 +52,7 @@ def find(visit: Visit) -> Iterator[Finding]:
 
 def _is_meant(facts: FileFacts, forward: Scope) -> bool:
     """Whether names or remarks say that the dropout shall stay on."""
-    assert forward.parent is not None
-    owner = facts.symbols.scopes[forward.parent]
+    owner = facts.symbols.scopes[forward.parent or 0]
     # `TacotronPreNet` and `mc_dropout/model.py`: the humps become underscores.
     path = "/".join(facts.path.split("/")[-2:])
     names = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", f"{owner.qualname} {path}").lower()
@@ -85,8 +84,7 @@ def _is_chosen_by_rate(visit: Visit, forward: Scope) -> bool:
 
 def _is_set_elsewhere(facts: FileFacts, attribute: str, forward: Scope) -> bool:
     """Whether a class has a property of this name, or a method other than its constructor sets it."""
-    assert forward.parent is not None
-    if attribute in facts.symbols.scopes[forward.parent].bindings:
+    if attribute in facts.symbols.scopes[forward.parent or 0].bindings:
         return True
     for assignment in facts.symbols.assignments:
         is_of_class = facts.class_of(assignment.scope) == forward.parent

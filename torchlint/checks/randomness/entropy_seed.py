@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import enum
 import re
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -16,6 +16,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
+from torchlint.checks.randomness.given_seeds import Seed
 from torchlint.facts.calls import callers
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of, is_none
@@ -55,13 +56,7 @@ class _Entropy(msgspec.Struct, frozen=True):
     line: int = 0
 
 
-class _Number(enum.Enum):
-    """A seed that repeats."""
-
-    FIXED = "fixed"
-
-
-_Found = _Entropy | _Number | Origin | None
+_Found = _Entropy | Literal[Seed.NUMBER] | Origin | None
 """None stands for a choice, and for what is not seen."""
 
 
@@ -81,7 +76,7 @@ class _Seeds(msgspec.Struct, frozen=True):
         ends = definitions_of(facts, seed, scope, EVERYWHERE) if self.depth else (None,)
         found = dict.fromkeys(one for end in ends for one in self.of_end(facts, end))
         if any(isinstance(end, Parameter) for end in ends):  # callers that give a number choose for themselves
-            return [None if one is _Number.FIXED else one for one in found]
+            return [None if one is Seed.NUMBER else one for one in found]
         return list(found)
 
     def of_end(self, facts: FileFacts, end: End) -> Iterator[_Found]:
@@ -98,7 +93,7 @@ class _Seeds(msgspec.Struct, frozen=True):
 
     def _of_node(self, facts: FileFacts, node: ast.expr, scope: int) -> list[_Found]:
         if isinstance(node, ast.Constant):
-            return [_Number.FIXED]
+            return [Seed.NUMBER]
         for inner in _calls_in(node):
             found = self._drawn(facts, inner, scope)
             if found is not None:
@@ -121,7 +116,7 @@ class _Seeds(msgspec.Struct, frozen=True):
 def _weight(found: list[_Found]) -> int:
     """Which operand decides of a result: one that is entropy, else one that may be."""
     if None not in found:
-        return 3 if any(isinstance(one, _Entropy) for one in found) else 2 if found != [_Number.FIXED] else 0
+        return 3 if any(isinstance(one, _Entropy) for one in found) else 2 if found != [Seed.NUMBER] else 0
     return 1
 
 
@@ -179,11 +174,8 @@ def _is_never_given(draft: Draft, project: Project) -> bool:
 
 def _is_seeded_in(program: Program, draft: Draft, project: Project) -> bool:
     """Whether a program may have seeded the generator that the seed is drawn from."""
-    return any(
-        draft.values["generator"] in seed.generators and not _is_later(seed, draft)
-        for path in program.files & project.summaries.keys()
-        for seed in project.summaries[path].seeds
-    )
+    seeds = (seed for path in program.files & project.summaries.keys() for seed in project.summaries[path].seeds)
+    return any(draft.values["generator"] in seed.generators and not _is_later(seed, draft) for seed in seeds)
 
 
 def _is_later(seed: SeedCall, draft: Draft) -> bool:
@@ -192,11 +184,7 @@ def _is_later(seed: SeedCall, draft: Draft) -> bool:
     return (seed.path, seed.symbol) == (path, symbol) and seed.moment.start[0] > line
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=_SETTERS),
-    judge=_judge,
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=_SETTERS), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """A seeding call whose seed comes from the clock, the process, the system's entropy or a salted hash."""
     setter, call = visit.callee(), visit.call
@@ -219,10 +207,10 @@ def _seeded(visit: Visit, setter: str, call: ast.Call) -> Iterator[Finding]:
     found = _Seeds(visit.catalogue).of(visit.facts, seed, visit.scope)
     origins = tuple(one for one in found if isinstance(one, Origin))
     sources = [one for one in found if isinstance(one, _Entropy)]
-    told = bool(origins or sources) and None not in found and not (origins and _Number.FIXED in found)
+    told = bool(origins or sources) and None not in found and not (origins and Seed.NUMBER in found)
     unset = _unset_parameter(visit, seed) if setter in _UNSET and not sources else {}
     if told or unset:
-        message, values = _told(sources, is_choice=_Number.FIXED in found) if told else (_OPEN, {})
+        message, values = _told(sources, is_choice=Seed.NUMBER in found) if told else (_OPEN, {})
         values = {"setter": setter, **values, **unset}
         yield Finding(_CODE, visit.node, values, message, origins=origins if told else ())
 

@@ -39,9 +39,8 @@ def _codes(catalogue: Catalogue) -> frozenset[str]:
 class _Settling(given_seeds.Seeding):
     """Where a result is seeded; what else is kept in its place has the same fact."""
 
-    def beyond(self, move: Move) -> Iterator[Move | Sink]:
-        del move
-        yield from ()
+    def beyond(self, _move: Move) -> Iterator[Move | Sink]:
+        return iter(())
 
 
 def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
@@ -153,7 +152,8 @@ def saved_answers(program: Program, project: Project) -> Iterator[ProgramFinding
             continue
         found = certainty(project, one.draw.path, library, fact)
         if found is not None and (project.has_torch or not fact.is_prepared):
-            yield _of_engine(one, fact, program, project, confidence=found if found is Confidence.LOW else None)
+            finding = _of_engine(one, fact, program, project)
+            yield replace(finding, confidence=found) if found is Confidence.LOW else finding
 
 
 def _fact(name: str, project: Project) -> tuple[Library, Fact]:
@@ -161,23 +161,20 @@ def _fact(name: str, project: Project) -> tuple[Library, Fact]:
     return next((library, fact) for library, fact in found if name in fact.gives)
 
 
-def _of_engine(
-    one: SavedDraw, fact: Fact, program: Program, project: Project, *, confidence: Confidence | None
-) -> ProgramFinding:
+def _of_engine(one: SavedDraw, fact: Fact, program: Program, project: Project) -> ProgramFinding:
     draw, saved = one.draw, one.saved
     values = {"call": f"`{draw.name}`", "saved": f"`{saved.name}`", "what": fact.what, "fix": fact.fix}
     place = place_leading_to((draw.path, draw.symbol), draw.place, program, project)
     related = (Related(draw.place.location, "the engine answers"), Related(saved.place.location, "saves it"))
-    severity = Severity.INFO if fact.is_note else None
-    return ProgramFinding("TL506", place, values, severity=severity, confidence=confidence, related=related)
+    return ProgramFinding("TL506", place, values, severity=Severity.INFO if fact.is_note else None, related=related)
 
 
 def _judge_request(draft: Draft, project: Project) -> Draft | None:
     """What a program sends while it trains decides what it trains on."""
-    return draft if not is_test(draft.path) and project.may_train((draft.path, draft.values["symbol"])) else None
+    return draft if not is_test(draft.path) and project.may_train(draft.symbol) else None
 
 
 @check(codes=("TL506",), triggers=Triggers(calls=_POSTING), judge=_judge_request, is_open=True)
 def asked(visit: Visit) -> Iterator[Finding]:
     """A server that is asked for something: `requests.post(url, json=prompts)`."""
-    yield Finding("TL506", visit.node, {"symbol": visit.facts.symbol_at(visit.scope, visit.statement)})
+    yield Finding("TL506", visit.node, {"symbol": visit.symbol})

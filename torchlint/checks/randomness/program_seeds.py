@@ -20,11 +20,7 @@ from torchlint.project.randomness import Randomness, is_meant
 
 _CODE = "TL301"
 _NAMES = {"torch": "torch", "numpy": "numpy.random", "random": "random"}
-_SEEDING = {
-    "torch": "torch.manual_seed(seed)",
-    "numpy": "numpy.random.seed(seed)",
-    "random": "random.seed(seed)",
-}
+_SEEDING = {"torch": "torch.manual_seed(seed)", "numpy": "numpy.random.seed(seed)", "random": "random.seed(seed)"}
 _MADE = {
     "model": "the model's weights were drawn",
     "split": "the data was split",
@@ -42,7 +38,7 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     elif not is_demonstration(program, randomness.training, project):
         unseeded = randomness.unseeded
         if unseeded:
-            values = {**_values(unseeded, randomness), "drawn": _called(unseeded[0])}
+            values = _values(unseeded, randomness)
             idle = _idle(program, project, randomness)
             message = "idle" if idle and not randomness.reached_generators else _message(randomness)
             related = (*_related(randomness), *(Related(seed.place.location, "does not run") for seed, _ in idle[:1]))
@@ -67,34 +63,31 @@ def _on_demand(program: Program, project: Project, randomness: Randomness) -> It
     if not draws:
         return
     seed = next(one for one in randomness.possible_seeds if one.option and draws[0].generator in one.generators)
-    values = {**_values(draws, randomness), "drawn": _called(draws[0]), "option": f"`{seed.option}`"}
+    values = {**_values(draws, randomness), "option": f"`{seed.option}`"}
     place = place_leading_to((seed.path, seed.symbol), seed.place, program, project)
-    related = [Related(draw.place.location, f"draws from {_NAMES[draw.generator]}") for draw in draws]
-    yield ProgramFinding(_CODE, place, values, "on_demand", severity=Severity.INFO, related=tuple(related))
+    yield ProgramFinding(_CODE, place, values, "on_demand", severity=Severity.INFO, related=_drawing(draws))
 
 
 def _spawned(program: Program, project: Project, parent: Randomness) -> Iterator[ProgramFinding]:
     """What is said of processes that train with generators which the program seeds in its first process alone."""
     process = next(unseeded_processes(program, project), None)
     if process is not None:
-        values = {**_values(process.unseeded, process.randomness), "drawn": _called(process.unseeded[0])}
+        values = _values(process.unseeded, process.randomness)
         values |= {"starter": process.edge.starter, "started": process.edge.callee.rpartition("::")[2]}
         place = place_of_call(process.path, process.edge, program, project)
-        yield ProgramFinding(_CODE, place, values, "spawned", related=tuple(_related(parent)))
+        yield ProgramFinding(_CODE, place, values, "spawned", related=_related(parent))
 
 
 def _in_workers(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """What is said of draws from `random` in worker processes, which seed it anew."""
     found = next(worker_draws(program, project), None)
     if found is not None:
-        values = {"drawn": _called(found.draw), "starter": found.edge.worker}
-        values |= {"started": found.edge.callee.rpartition("::")[2]}
+        started = found.edge.callee.rpartition("::")[2]
+        values = {"drawn": _called(found.draw), "starter": found.edge.worker, "started": started}
         place = place_of_call(found.path, found.edge, program, project)
         related = (Related(found.draw.place.location, "draws from random, in a worker"),)
-        if found.edge.is_cached:
-            yield ProgramFinding(_CODE, place, values, "workers_cached", severity=Severity.INFO, related=related)
-        else:
-            yield ProgramFinding(_CODE, place, values, "workers", related=related)
+        message, severity = ("workers_cached", Severity.INFO) if found.edge.is_cached else ("workers", None)
+        yield ProgramFinding(_CODE, place, values, message, severity=severity, related=related)
 
 
 def _saved(program: Program, project: Project, randomness: Randomness) -> Iterator[ProgramFinding]:
@@ -105,18 +98,17 @@ def _saved(program: Program, project: Project, randomness: Randomness) -> Iterat
     if not unseeded or is_demonstration(program, unseeded[0].saved, project):
         return
     first, draws = unseeded[0], [one.draw for one in unseeded]
-    saved = first.saved.place.location
-    values = {**_values(draws, randomness), "drawn": _called(first.draw), "saved": f"`{first.saved.name}`"}
-    related = [Related(draw.place.location, f"draws from {_NAMES[draw.generator]}") for draw in draws]
-    related.append(Related(saved, "saves it"))
+    values = {**_values(draws, randomness), "saved": f"`{first.saved.name}`"}
+    saved = Related(first.saved.place.location, "saves it")
     message = "saved_partial" if randomness.reached_generators & _NAMES.keys() else "saved"
-    related += _seeding(randomness)
     place = place_of_seed(program, draws, first.saved, project)
-    yield ProgramFinding(_CODE, place, values, message, related=tuple(related))
+    related = (*_drawing(draws), saved, *_seeding(randomness))
+    yield ProgramFinding(_CODE, place, values, message, related=related)
 
 
 def _values(unseeded: Sequence[Draw], randomness: Randomness) -> dict[str, str]:
     return {
+        "drawn": _called(unseeded[0]),
         "missing": enumerated([_NAMES[draw.generator] for draw in unseeded]),
         "seeded": enumerated([_NAMES[name] for name in _NAMES if name in randomness.reached_generators]),
         "fixes": enumerated([f"`{_SEEDING[draw.generator]}`" for draw in unseeded]),
@@ -134,12 +126,13 @@ def _called(one: Draw | SeedCall) -> str:
     return f"`{one.name}` in {one.place.location.shown_line}"
 
 
-def _related(randomness: Randomness) -> Iterator[Related]:
-    for draw in randomness.unseeded:
-        yield Related(draw.place.location, f"draws from {_NAMES[draw.generator]}")
-    yield from _seeding(randomness)
-    if randomness.training is not None:
-        yield Related(randomness.training.place.location, "trains")
+def _related(randomness: Randomness) -> tuple[Related, ...]:
+    trains = [] if randomness.training is None else [Related(randomness.training.place.location, "trains")]
+    return (*_drawing(randomness.unseeded), *_seeding(randomness), *trains)
+
+
+def _drawing(draws: Sequence[Draw]) -> tuple[Related, ...]:
+    return tuple(Related(draw.place.location, f"draws from {_NAMES[draw.generator]}") for draw in draws)
 
 
 def _seeding(randomness: Randomness) -> Iterator[Related]:
@@ -159,13 +152,12 @@ def late_seed(program: Program, project: Project) -> Iterator[ProgramFinding]:
         return
     if not is_meant(late.seed, program, project.summaries):
         return
-    location = late.draw.place.location
-    values = {"made": _MADE[late.draw.makes], "drawn": f"`{late.draw.name}` in {location.shown_line}"}
-    related = [Related(location, f"`{late.draw.name}` draws before the seed")]
+    values = {"made": _MADE[late.draw.makes], "drawn": _called(late.draw)}
+    values["seeder"] = late.seed.name.rpartition(".")[2]
+    related = [Related(late.draw.place.location, f"`{late.draw.name}` draws before the seed")]
     if late.seed.place != late.place:
         related.append(Related(late.seed.place.location, f"`{late.seed.name}` seeds"))
     unasked = {call for entry in project.catalogue.randomness.seeder if entry.unasked for call in entry.calls}
-    values["seeder"] = late.seed.name.rpartition(".")[2]
     message = "trainer" if late.seed.name in unasked else "default"
     # New rows start close to the mean of the others, and mostly stand for padding.
     severity = Severity.INFO if late.draw.makes == "rows" else None

@@ -25,11 +25,12 @@ from torchlint.facts.definitions import seen_values
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Through
+from torchlint.facts.functions import is_method
 from torchlint.facts.options.declared import Option, options_in
 from torchlint.facts.randomness.seeding import is_fixed, library_of, seeds_of
-from torchlint.facts.scopes import CallSite, Scope, ScopeKind, Site
+from torchlint.facts.scopes import CallSite, Scope, Site
 from torchlint.facts.training.steps import is_optimizer_class
-from torchlint.facts.tree import is_method_call, last_word
+from torchlint.facts.tree import is_method_call, last_word, words_in
 from torchlint.project.index import Project
 
 _CODE = "TL311"
@@ -52,10 +53,6 @@ _PURPOSE_NAME = re.compile(
     r"val|test|eval|determin|fixed|static|dummy|fake|toy|synthetic|mock|debug|demo|reversib|rev_"
 )
 _FOLD = re.compile(r"(?:^|_)folds?(?:_|$)", re.IGNORECASE)
-_DEPTH = 3
-"""Functions that a fold runs for one another."""
-
-
 _FIX = Fix("seed folds", "seed at the start of each fold", "seed at the start of each fold in {count} places")
 
 
@@ -87,10 +84,8 @@ def find(visit: Visit) -> Iterator[Finding]:
     """A seeding call with the same seed in each round of a training, each batch or each item."""
     reseed = visit.facts.cached(_reseeds).get(visit.call)
     if reseed is not None:
-        values = {"spelling": spelling_of(visit)}
-        yield Finding(
-            _CODE, visit.node, values, _VARIANTS[reseed.where], related=((reseed.again, "it runs each time"),)
-        )
+        values, related = {"spelling": spelling_of(visit)}, ((reseed.again, "it runs each time"),)
+        yield Finding(_CODE, visit.node, values, _VARIANTS[reseed.where], related=related)
 
 
 class _Reseed(msgspec.Struct, frozen=True):
@@ -112,20 +107,15 @@ def _in_method(facts: FileFacts, site: CallSite) -> _Reseed | None:
         return None
     if any(True for _ in tests_around(facts, site.statement)):
         return None
-    assert method.parent is not None
-    owner = facts.symbols.scopes[method.parent]
-    names = f"{owner.name} {facts.path.rpartition('/')[2]}".lower()
+    names = f"{facts.symbols.scopes[method.parent or 0].name} {facts.path.rpartition('/')[2]}".lower()
     if _PURPOSE_NAME.search(names) or _ON_PURPOSE.search(remarks_in(facts, method.node)):
         return None
     return None if _keeps_state(method.node) else _Reseed(site, method.name, method.node)
 
 
 def _item_getter(facts: FileFacts, scope: int) -> Scope | None:
-    index = facts.function_of(scope)
-    function = None if index is None else facts.symbols.scopes[index]
-    if function is None or function.name != "__getitem__" or function.parent is None:
-        return None
-    return function if facts.symbols.scopes[function.parent].kind is ScopeKind.CLASS else None
+    function = facts.symbols.scopes[facts.function_of(scope) or 0]
+    return function if function.name == "__getitem__" and is_method(facts, function) else None
 
 
 # -- training loops -----------------------------------------------------------------------------------------------
@@ -173,9 +163,8 @@ def _trains(facts: FileFacts, loop: ast.stmt) -> bool:
     for site in facts.symbols.calls:
         if loop not in (site.statement, *enclosing(facts, site.statement)):
             continue
-        function = site.node.func
-        last = last_word(function)
-        if is_optimizer_class(facts.names(function, site.scope).only or ""):
+        last = last_word(site.node.func)
+        if is_optimizer_class(facts.names(site.node.func, site.scope).only or ""):
             return False
         is_training = is_training or last == "backward" or _TRAINS.search(last.lower()) is not None
     return is_training
@@ -183,15 +172,11 @@ def _trains(facts: FileFacts, loop: ast.stmt) -> bool:
 
 def _bound_in(loop: ast.stmt) -> set[str]:
     """Names and attributes that a loop gives a value, as they are written."""
-    return {
-        ast.unparse(node)
-        for node in ast.walk(loop)
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store)
-    }
+    named = (node for node in ast.walk(loop) if isinstance(node, ast.Name | ast.Attribute))
+    return {ast.unparse(node) for node in named if isinstance(node.ctx, ast.Store)}
 
 
 def _is_chosen(facts: FileFacts, statement: ast.stmt, loop: ast.stmt) -> bool:
-    """Under a test inside the loop."""
     inside = itertools.takewhile(lambda outer: outer is not loop, enclosing(facts, statement))
     return any(isinstance(outer, ast.If | ast.While | ast.Try) for outer in inside)
 
@@ -201,11 +186,7 @@ def _is_chosen(facts: FileFacts, statement: ast.stmt, loop: ast.stmt) -> bool:
 
 def _keeps_state(node: ast.AST) -> bool:
     """Whether code puts an earlier state back, or works on a fork of it."""
-    return any(
-        _STATE.search(inner.attr if isinstance(inner, ast.Attribute) else inner.id)
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Attribute | ast.Name)
-    )
+    return any(map(_STATE.search, words_in(node)))
 
 
 def _judge_carried(draft: Draft, project: Project) -> Draft | None:
@@ -217,11 +198,8 @@ def _loops(facts: FileFacts) -> Iterator[Site]:
     if not facts.source.mentions("fold") or not facts.source.mentions("seed"):
         return
     for statement, scope in facts.symbols.scope_of.items():
-        if (
-            isinstance(statement, ast.For)
-            and isinstance(statement.target, ast.Name)
-            and _FOLD.search(statement.target.id)
-        ):
+        target = statement.target if isinstance(statement, ast.For) else None
+        if isinstance(statement, ast.For) and isinstance(target, ast.Name) and _FOLD.search(target.id):
             option = _picked_by(facts, statement, scope)
             own = [one for one in facts.symbols.calls if statement in enclosing(facts, one.statement)]
             run = [one for site in own for one in _run_by(facts, site)]
@@ -257,7 +235,7 @@ def _is_number(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and last_word(value.func) == "range" and len(value.args) == 1
 
 
-def _run_by(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> Iterator[CallSite]:
+def _run_by(facts: FileFacts, site: CallSite, depth: int = 3) -> Iterator[CallSite]:
     """A call, and those of the functions of the file that it runs."""
     yield site
     for function in called_functions(facts, site.node, site.scope) if depth else ():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
@@ -12,15 +11,13 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import is_module_class, method_of
 from torchlint.facts.definitions import definitions_of
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
 from torchlint.facts.functions import own_scope
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.training.training_mode import DROPOUT_FUNCTIONS, DROPOUTS
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _CODE = "TL310"
 _CHECKPOINTS = {
@@ -29,7 +26,6 @@ _CHECKPOINTS = {
     "torch.distributed.algorithms._checkpoint.checkpoint_wrapper.checkpoint_wrapper": "module",
 }
 """Functions that compute a part again in the backward pass, and the parameter that takes the part."""
-_DEPTH = 4
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_CHECKPOINTS)))
@@ -48,7 +44,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         yield Finding(_CODE, visit.node, values, related=((draw, "here it draws"),))
 
 
-def _draw_of(facts: FileFacts, part: ast.expr, scope: int, depth: int = _DEPTH) -> ast.Call | None:
+def _draw_of(facts: FileFacts, part: ast.expr, scope: int, depth: int = 4) -> ast.Call | None:
     """A call by which a function, a layer or a module of this file draws, when what means it is called."""
     if depth <= 0:
         return None
@@ -60,9 +56,8 @@ def _draw_of(facts: FileFacts, part: ast.expr, scope: int, depth: int = _DEPTH) 
         found = site.node if _draws_itself(facts, site) else _draw_of(facts, site.node.func, site.scope, depth - 1)
         if found is not None:
             return found
-    return next(
-        (made for name, made, where in layers if name in DROPOUTS and not _is_zero(facts, made, 0, where)), None
-    )
+    dropping = (made for name, made, where in layers if name in DROPOUTS and not _is_zero(facts, made, 0, where))
+    return next(dropping, None)
 
 
 def _layers(facts: FileFacts, part: ast.expr, scope: int) -> Iterator[tuple[str, ast.Call, int]]:

@@ -24,13 +24,10 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     """Whether all training programs that reach it leave it unseeded."""
     if is_beside_training(draft.path):
         return None
-    symbol = (draft.path, draft.values["symbol"])
-    found = [
-        environments
-        for program in project.programs.reaching(draft.path)
-        if is_reached(symbol, program.reached, project.summaries)
-        and ((environments := project.environments_of(program)).is_trained or project.randomness_of(program).training)
-    ]
+    programs = project.programs.reaching(draft.path)
+    reaching = [one for one in programs if is_reached(draft.symbol, one.reached, project.summaries)]
+    every = [(project.environments_of(program), program) for program in reaching]
+    found = [one for one, program in every if one.is_trained or project.randomness_of(program).training]
     if not found or not all(_speaks(draft, environments) for environments in found):
         return None
     sampled = found[0].sampled
@@ -48,11 +45,7 @@ def _speaks(draft: Draft, environments: Environments) -> bool:
     return unseeded is None and is_first and bool(environments.made) and not environments.is_space_seeded
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=MAKERS, methods=frozenset({"sample"})),
-    judge=_judge,
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=MAKERS, methods=frozenset({"sample"})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """Environments that are made, and random actions."""
     if makes_environment(visit.facts, visit.site, visit.names(visit.call.func)):
@@ -61,5 +54,5 @@ def find(visit: Visit) -> Iterator[Finding]:
         message = "space"
     else:
         return
-    values = {"spelling": spelling_of(visit), "symbol": visit.facts.symbol_of(visit.site)}
+    values = {"spelling": spelling_of(visit), "symbol": visit.symbol}
     yield Finding(_CODE, visit.node, values, message)

@@ -48,11 +48,9 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     if draft.message != "split":
         return draft if _is_used_unseeded(draft, project) else None
-    generator, symbol = draft.values["generator"], (draft.path, draft.values["symbol"])
-    found = [
-        project.randomness_of(program) for program in project.programs.reaching(draft.path) if symbol in program.reached
-    ]
-    is_unseeded = all(generator not in one.seeded and one.training is None for one in found)
+    programs = [one for one in project.programs.reaching(draft.path) if draft.symbol in one.reached]
+    found = [project.randomness_of(program) for program in programs]
+    is_unseeded = all(draft.values["generator"] not in one.seeded and one.training is None for one in found)
     return draft if found and is_unseeded else None
 
 
@@ -65,47 +63,38 @@ def _is_used_unseeded(draft: Draft, project: Project) -> bool:
     return bool(draft.values["use"]) or project.flows.sink_of(draft.exits, Use) is not None
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=frozenset({*_OBJECTS, *_SPLITS})),
-    judge=_judge,
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset({*_OBJECTS, *_SPLITS})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """Generators made without a seed, and splits without a generator."""
     name = visit.callee() or ""
     if name in _OBJECTS and _is_unseeded(visit, _OBJECTS[name]) and not is_fallback(visit):
         use, seeding = (follow(analysis(visit.facts), Value(visit.call)) for analysis in (Use, Seeding))
         if seeding.sink is None and (use.sink is not None or use.exits):
-            values = {"spelling": spelling_of(visit), "use": "" if use.sink is None else use.sink.what}
-            values["symbol"] = visit.facts.symbol_of(visit.site)
+            values = {"spelling": spelling_of(visit), "symbol": visit.symbol}
+            values["use"] = "" if use.sink is None else use.sink.what
             origins = tuple(one for one in seeds(visit, _OBJECTS[name], 0) if isinstance(one, Origin))
             yield Finding(_CODE, visit.node, values, exits=tuple(seeding.exits), origins=origins)
     elif name in _SPLITS:
         split = _SPLITS[name]
         if _draws(visit, name, split.argument):
-            symbol = visit.facts.symbol_of(visit.site)
-            values = {"generator": split.generator, "symbol": symbol, "argument": split.argument}
-            yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit), **values}, "split")
+            values = {"spelling": spelling_of(visit), "symbol": visit.symbol}
+            values |= {"generator": split.generator, "argument": split.argument}
+            yield Finding(_CODE, visit.node, values, "split")
 
 
 def _is_unseeded(visit: Visit, parameter: str) -> bool:
     """No seed is given here, or none on one branch."""
     if may_be_hidden(visit.call, 0) or not may_be_unset(seeds(visit, parameter, 0)):
         return False
-    return not is_incidental(visit.facts, visit.site) and not _PROCESS_WIDE.search(visit.facts.symbol_of(visit.site))
+    return not is_incidental(visit.facts, visit.site) and not _PROCESS_WIDE.search(visit.symbol)
 
 
 def _draws(visit: Visit, name: str, argument: str) -> bool:
     if is_given(visit, argument, None) or may_be_hidden(visit.call, None):
         return False
+    shuffle = argument_of(visit.call, "shuffle", None)
+    asked = visit.value(shuffle)
+    shuffles = shuffle is None or asked.constants == (True,)
     if any(isinstance(given, ast.Starred) for given in visit.call.args):
-        return name == "sklearn.model_selection.train_test_split" and not _is_false(visit, "shuffle")
-    if name in _SHUFFLED:
-        asked = visit.value(argument_of(visit.call, "shuffle", None))
-        return asked.only(bool) is True
-    return not _is_false(visit, "shuffle")
-
-
-def _is_false(visit: Visit, argument: str) -> bool:
-    given = argument_of(visit.call, argument, None)
-    return given is not None and visit.value(given).constants != (True,)
+        return name == "sklearn.model_selection.train_test_split" and shuffles
+    return asked.only(bool) is True if name in _SHUFFLED else shuffles

@@ -16,7 +16,7 @@ from torchlint.catalogue.versions import TorchTarget, VersionRange
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, SettingFinding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
-from torchlint.checks.framework.visit import SETTERS, Visit, writes
+from torchlint.checks.framework.visit import WRITERS, Visit, writes
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.accelerators import CUDA
 from torchlint.facts.control.order import position_of, precedes
@@ -30,8 +30,7 @@ from torchlint.project.index import Project
 from torchlint.source.text import EnvironmentSetting
 
 _VARIABLE = "CUBLAS_WORKSPACE_CONFIG"
-_VALID = frozenset({":4096:8", ":16:8"})
-_UNSET = ""
+_VALID = frozenset({":4096:8", ":16:8", ""})
 """An empty value takes the setting back; it is no misspelled one."""
 _NEEDED = VersionRange.parse("<2.10")
 _LAST_THAT_ASKS = "2.9"
@@ -51,14 +50,17 @@ def _switches(catalogue: Catalogue) -> dict[str, ModeSwitch]:
 
 def _triggers(catalogue: Catalogue, _: frozenset[str]) -> Triggers:
     switches = frozenset(_switches(catalogue))
-    return Triggers(calls=switches | SETTERS | {"os.environ.update"}, assigned=switches, keys=frozenset({_VARIABLE}))
+    return Triggers(calls=switches | WRITERS, assigned=switches, keys=frozenset({_VARIABLE}))
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     target = project.target_for(draft.path)
-    if is_test(draft.path) or "cuda" not in project.devices_for(draft.path) or not _may_need(target):
+    # Unpinned projects may run on any release.
+    may_need = not target.pinned or any(release in _NEEDED for release in target.releases)
+    if is_test(draft.path) or "cuda" not in project.devices_for(draft.path) or not may_need:
         return None
-    draft = replace(draft, values={**draft.values, **_words(target)})
+    words = {} if target.pinned else {"judged_for": f"{target}, {_VARIABLE} for {_LAST_THAT_ASKS} and older too"}
+    draft = replace(draft, values={**draft.values, **target.words, **words})
     if draft.code == "TL204":
         return _judge_missing(draft, project)
     if not project.turns_mode_on:
@@ -66,19 +68,8 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return draft if _always_needs(target) else replace(draft, severity=Severity.WARNING)
 
 
-def _may_need(target: TorchTarget) -> bool:
-    """Whether some admitted release is one that asks for the variable; unpinned projects may run on any."""
-    return not target.pinned or any(release in _NEEDED for release in target.releases)
-
-
 def _always_needs(target: TorchTarget) -> bool:
     return target.pinned and all(release in _NEEDED for release in target.releases)
-
-
-def _words(target: TorchTarget) -> dict[str, str]:
-    if target.pinned:
-        return target.words
-    return {**target.words, "judged_for": f"{target}, {_VARIABLE} for {_LAST_THAT_ASKS} and older too"}
 
 
 def _judge_missing(draft: Draft, project: Project) -> Draft | None:
@@ -86,10 +77,11 @@ def _judge_missing(draft: Draft, project: Project) -> Draft | None:
     if project.frameworks_set(_VARIABLE):
         return None
     found = [write for write in project.environment if write.name == _VARIABLE]
-    wrong = [write for write in found if write.value is not None and write.value not in _VALID | {_UNSET}]
     if not found:
         return _missing(draft, project)
-    outside = [write for write in wrong if not write.location.path.endswith((".py", ".ipynb"))]
+    outside = [
+        write for write in found if _is_wrong(write.value) and not write.location.path.endswith((".py", ".ipynb"))
+    ]
     return _wrong_outside(draft, outside[0], project) if outside and len(outside) == len(found) else None
 
 
@@ -97,15 +89,13 @@ def _missing(draft: Draft, project: Project) -> Draft | None:
     seen = _seen(draft.path, project)
     if draft.message == "assigned":
         return _missing_once_called(draft, project, seen)
+    is_mild = draft.message == "warn_only"
     if seen != "products":
-        message = draft.message if draft.message == "warn_only" else seen
-        found = replace(draft, message=message, severity=Severity.WARNING)
-        return replace(found, confidence=Confidence.MEDIUM)
-    if draft.message == "warn_only":
-        return replace(draft, severity=Severity.WARNING)
-    if _always_needs(project.target_for(draft.path)):
+        message = draft.message if is_mild else seen
+        return replace(draft, message=message, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
+    if not is_mild and _always_needs(project.target_for(draft.path)):
         return replace(draft, message="required")
-    return replace(draft, message="older", severity=Severity.WARNING)
+    return replace(draft, message=draft.message if is_mild else "older", severity=Severity.WARNING)
 
 
 def _missing_once_called(draft: Draft, project: Project, seen: str) -> Draft | None:
@@ -130,6 +120,10 @@ def _seen(path: str, project: Project) -> str:
     return "convolutions" if _CONVOLUTION in operators and not operators & _MULTIPLYING else "unseen"
 
 
+def _is_wrong(value: str | None) -> bool:
+    return value is not None and value not in _VALID
+
+
 def _wrong_outside(draft: Draft, write: EnvironmentWrite, project: Project) -> Draft | None:
     if "TL205" not in project.settings.selected:
         return None
@@ -139,19 +133,13 @@ def _wrong_outside(draft: Draft, write: EnvironmentWrite, project: Project) -> D
     return replace(draft, code="TL205", values=values, message="default", severity=severity, related=related)
 
 
-def _on_setting(setting: EnvironmentSetting, facts: FileFacts) -> Iterator[SettingFinding]:
+def _on_setting(setting: EnvironmentSetting, _facts: FileFacts) -> Iterator[SettingFinding]:
     """`%env CUBLAS_WORKSPACE_CONFIG=...` in a notebook."""
-    del facts
-    if setting.name == _VARIABLE and setting.in_process and setting.value not in _VALID | {_UNSET}:
+    if setting.name == _VARIABLE and setting.in_process and _is_wrong(setting.value):
         yield SettingFinding("TL205", {"value": setting.value})
 
 
-@check(
-    codes=("TL204", "TL205", "TL206"),
-    triggers=_triggers,
-    judge=_judge,
-    on_setting=_on_setting,
-)
+@check(codes=("TL204", "TL205", "TL206"), triggers=_triggers, judge=_judge, on_setting=_on_setting)
 def find(visit: Visit) -> Iterator[Finding]:
     """The calls that turn the mode on, and the writes of the variable that are wrong or too late."""
     if isinstance(visit.node, ast.Call):
@@ -182,7 +170,7 @@ def _assigns_the_switch(visit: Visit, statement: ast.Assign) -> bool:
 
 
 def _of_write(visit: Visit, value: str | None) -> Iterator[Finding]:
-    if value is not None and value not in _VALID | {_UNSET}:
+    if value is not None and _is_wrong(value):
         yield Finding("TL205", visit.node, {"value": value})
         return
     product = _product_before(visit)
@@ -195,22 +183,21 @@ def _of_write(visit: Visit, value: str | None) -> Iterator[Finding]:
 
 def _product_before(visit: Visit) -> ast.expr | None:
     """The first matrix product on CUDA that evidently runs before a write, in the same straight-line code."""
-    statement = visit.statement
     on_cuda = False
-    for expression, scope in _expressions_before(visit, statement):
+    for expression, scope in _expressions_before(visit):
         on_cuda = on_cuda or (isinstance(expression, ast.Call) and _moves_to_cuda(visit, scope, expression))
         if on_cuda and _is_product(visit, scope, expression):
             return expression
     return None
 
 
-def _expressions_before(visit: Visit, statement: ast.stmt) -> list[tuple[ast.expr, int]]:
-    """The calls and operations of the same function that run before a statement, in order, each with its scope."""
+def _expressions_before(visit: Visit) -> list[tuple[ast.expr, int]]:
+    """The calls and operations of the same function that run before the statement, in order, each with its scope."""
     function = visit.facts.function_of(visit.scope)
     found = [
         (node, scope)
         for above, scope in visit.facts.symbols.scope_of.items()
-        if visit.facts.function_of(scope) == function and precedes(visit.facts, above, statement)
+        if visit.facts.function_of(scope) == function and precedes(visit.facts, above, visit.statement)
         for node in visit.facts.index.within(above)
         if isinstance(node, ast.Call | ast.BinOp)
     ]
@@ -227,6 +214,5 @@ def _is_product(visit: Visit, scope: int, expression: ast.expr) -> bool:
     if isinstance(expression, ast.BinOp):
         return isinstance(expression.op, ast.MatMult)
     assert isinstance(expression, ast.Call)
-    if visit.facts.names(expression.func, scope).names & _FUNCTIONS:
-        return True
-    return method_called(expression) in _METHODS
+    is_function = bool(visit.facts.names(expression.func, scope).names & _FUNCTIONS)
+    return is_function or method_called(expression) in _METHODS

@@ -6,7 +6,6 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -23,6 +22,7 @@ from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import dominates
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.entries import is_demonstration, is_measuring, is_test
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EVERYWHERE, Parameter
 from torchlint.facts.modes import Mode
 from torchlint.facts.origins import Origin, beyond
@@ -31,9 +31,6 @@ from torchlint.facts.values import Values, argument_of
 from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.options import keeps_from_running
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 BENCHMARK = "torch.backends.cudnn.benchmark"
 DETERMINISTIC = "torch.backends.cudnn.deterministic"
@@ -57,8 +54,8 @@ def _judge_benchmark(draft: Draft, project: Project) -> Draft | None:
     if _lacks_convolutions(draft.path, project):
         return None
     is_beside = is_test(draft.path) or is_measuring(draft.path)
-    place = draft.path, draft.values["symbol"]
-    is_training = not is_beside and project.may_train(place) and not _is_kept_from_training(place, project)
+    may_train = not is_beside and project.may_train(draft.symbol)
+    is_training = may_train and not _is_kept_from_training(draft.symbol, project)
     return draft if is_training else replace(draft, severity=Severity.INFO)
 
 
@@ -91,15 +88,13 @@ def _is_kept_from_training(place: Symbol, project: Project) -> bool:
 )
 def benchmark(visit: Visit) -> Iterator[Finding]:
     """The switch set to True, here or by what another file says, unless an option about determinism chose it."""
-    statement = visit.statement
     is_on = _turns_on(visit)
     # Together with `deterministic` it is TL209.
-    is_said = is_on and "TL209" in visit.selected and contradicting(visit.facts, statement) is not None
-    is_seen = is_on and not _is_an_option(visit, statement)
+    is_said = is_on and "TL209" in visit.selected and contradicting(visit.facts, visit.statement) is not None
+    is_seen = is_on and not _is_an_option(visit)
     origins = _origins(visit) if isinstance(visit.node, ast.Assign) and not is_seen else ()
     if not is_said and (is_seen or origins):
-        symbol = visit.facts.symbol_at(visit.scope, statement)
-        values = {"spelling": spelling_of(visit, argument=_ATTRIBUTE), "symbol": symbol}
+        values = {"spelling": spelling_of(visit, argument=_ATTRIBUTE), "symbol": visit.symbol}
         yield Finding("TL207", visit.node, values, devices=("cuda",), origins=origins)
 
 
@@ -113,7 +108,6 @@ def _origins(visit: Visit) -> tuple[Origin, ...]:
 
 
 def _is_on_elsewhere(origins: Sequence[Origin], project: Project) -> bool:
-    """Whether all that other files are seen to set is True."""
     known = [values for origin in origins for values in constants_of(origin, project)]
     return bool(known) and all(_is_on(values) for values in known)
 
@@ -144,9 +138,9 @@ def _is_on(known: Values | None) -> bool:
     return known is not None and known.complete and known.constants == (True,)
 
 
-def _is_an_option(visit: Visit, statement: ast.stmt) -> bool:
+def _is_an_option(visit: Visit) -> bool:
     """Under an `if`, or in the `else`, of a test that speaks of determinism, benchmarking or a seed."""
-    tests = [ast.unparse(test).lower() for test in tests_around(visit.facts, statement)]
+    tests = [ast.unparse(test).lower() for test in tests_around(visit.facts, visit.statement)]
     return any(word in test for test in tests for word in _CHOICES)
 
 
@@ -167,15 +161,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 def _of_contradiction(draft: Draft, project: Project) -> Draft:
     """A note where nothing trains, in demonstrations and what only evaluates: a trained model hardly shows it."""
     is_shown = is_demonstration(draft.path) or project.has_training
-    is_note = is_shown and not project.may_train((draft.path, draft.values["symbol"]))
+    is_note = is_shown and not project.may_train(draft.symbol)
     return replace(draft, severity=Severity.INFO) if is_note else draft
 
 
-@check(
-    codes=("TL208", "TL209"),
-    triggers=Triggers(assigned=frozenset({BENCHMARK, DETERMINISTIC})),
-    judge=_judge,
-)
+@check(codes=("TL208", "TL209"), triggers=Triggers(assigned=frozenset({BENCHMARK, DETERMINISTIC})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """Flags that are on together, and one that is all that asks for equal runs."""
     assignment = visit.assignment
@@ -185,8 +175,7 @@ def find(visit: Visit) -> Iterator[Finding]:
         other = contradicting(visit.facts, assignment)
         if other is not None:
             related = ((other.statement, "`deterministic` is turned on here"),)
-            values = {"spelling": spelling_of(visit)}
-            values["symbol"] = visit.facts.symbol_at(visit.scope, assignment)
+            values = {"spelling": spelling_of(visit), "symbol": visit.symbol}
             yield Finding("TL209", visit.node, values, related=related, devices=("cuda",))
     if DETERMINISTIC in names and visit.value(assignment.value).constants == (True,):
         yield Finding("TL208", visit.node, {"spelling": spelling_of(visit)}, devices=("cuda",))

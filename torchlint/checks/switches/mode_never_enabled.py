@@ -95,11 +95,8 @@ def _case(program: Program, project: Project) -> _Case | None:
     untold = (randomness.trainer or _untold_seeder(randomness, seeds)) if seeds and has_mode else None
     if untold is not None and "TL213" in project.settings.selected:
         return _Case(program, randomness, seeds[0], untold, tuple(varying_kernels(program, project)))
-    if (
-        randomness.training is None
-        or is_measuring(program.path)
-        or not (seeds or _lacks_seed(randomness, program, project))
-    ):
+    is_shown = randomness.training is None or is_measuring(program.path)
+    if is_shown or not (seeds or _lacks_seed(randomness, program, project)):
         return None
     varying = tuple(varying_kernels(program, project))
     demanded = tuple(options_for_mode(program, project)) or tuple(_restricting(varying, program, project))
@@ -157,11 +154,8 @@ def _trains(case: _Case, others: list[Program]) -> str:
     left = f"{len(others) - len(named)}{' more' if named else ''} like it" if len(others) > len(named) else ""
     *most, last = ["this program", *named, *([left] if left else [])]
     programs, end = (f"{', '.join(most)} and {last}", "") if most else (last, "s")
-    return (
-        f"{programs} seed{end} and train{end}"
-        if case.seed is not None
-        else f"{programs}, once seeded, still train{end}"
-    )
+    is_seeded = case.seed is not None
+    return f"{programs} seed{end} and train{end}" if is_seeded else f"{programs}, once seeded, still train{end}"
 
 
 def _place(case: _Case, project: Project) -> Place:
@@ -175,9 +169,8 @@ def _place(case: _Case, project: Project) -> Place:
 
 def _wanted_seeds(randomness: Randomness, program: Program, project: Project) -> list[SeedCall]:
     """The calls that seed torch because the program asks for it; of calls with a `seed=`, those of known trainers."""
-    catalogue = project.catalogue
-    unasked = {call for entry in catalogue.randomness.seeder if entry.unasked for call in entry.calls}
-    trainers = {switch.call for switch in catalogue.programs.mode if switch.makes_trainer}
+    unasked = {call for entry in project.catalogue.randomness.seeder if entry.unasked for call in entry.calls}
+    trainers = {switch.call for switch in project.catalogue.programs.mode if switch.makes_trainer}
     return [
         seed
         for seed in randomness.seeds

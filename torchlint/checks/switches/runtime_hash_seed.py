@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, SettingFinding, Triggers, check
-from torchlint.checks.framework.visit import SETTERS, Visit, writes
+from torchlint.checks.framework.visit import WRITERS, Visit, writes
 from torchlint.facts.file import FileFacts
 from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
@@ -18,9 +18,8 @@ _VARIABLE = "PYTHONHASHSEED"
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Nothing where processes may start after the write in all that runs it: the children do read it."""
-    symbol, line = draft.values["symbol"], draft.lines[0]
-    runs = _runs((draft.path, symbol), project)
-    is_read = all(_starts_processes(run, (draft.path, symbol), line, project) for run in runs)
+    runs = _runs(draft.symbol, project)
+    is_read = all(_starts_processes(run, draft.symbol, draft.lines[0], project) for run in runs)
     return None if is_read else draft
 
 
@@ -39,22 +38,17 @@ def _starts_processes(run: frozenset[Symbol], write: Symbol, line: int, project:
     )
 
 
-def _on_setting(setting: EnvironmentSetting, facts: FileFacts) -> Iterator[SettingFinding]:
+def _on_setting(setting: EnvironmentSetting, _facts: FileFacts) -> Iterator[SettingFinding]:
     """`%env PYTHONHASHSEED=0`: the kernel that runs it has long read the variable."""
-    del facts
     if setting.name == _VARIABLE and setting.in_process:
         values = {"magic": f"%env {setting.name}={setting.value}", "symbol": ""}
         yield SettingFinding(_CODE, values, "magic")
 
 
 @check(
-    codes=(_CODE,),
-    on_setting=_on_setting,
-    judge=_judge,
-    triggers=Triggers(calls=SETTERS | {"os.environ.update"}, keys=frozenset({_VARIABLE})),
+    codes=(_CODE,), on_setting=_on_setting, judge=_judge, triggers=Triggers(calls=WRITERS, keys=frozenset({_VARIABLE}))
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """Every write of the variable."""
     for _ in writes(visit, _VARIABLE):
-        statement = visit.statement
-        yield Finding(_CODE, visit.node, {"symbol": visit.facts.symbol_at(visit.scope, statement)}, "assigned")
+        yield Finding(_CODE, visit.node, {"symbol": visit.symbol}, "assigned")

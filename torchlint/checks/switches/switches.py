@@ -77,13 +77,11 @@ def nearest_switch(catalogue: Catalogue, name: str) -> str:
 
 def _nearest(catalogue: Catalogue, module: SwitchModule, attribute: str) -> str:
     """The real switch this was meant to be: a like name here, or the same name in another namespace."""
-    names = [known.name for known in module.attribute]
     if not module.bears_on_results:
         return ""
-    close = difflib.get_close_matches(attribute, names, n=1, cutoff=_NEAR)
+    close = difflib.get_close_matches(attribute, [known.name for known in module.attribute], n=1, cutoff=_NEAR)
     if close:
         return f"{module.name}.{close[0]}"
-    elsewhere = [
-        other.name for other in catalogue.switches.module if any(known.name == attribute for known in other.attribute)
-    ]
-    return f"{elsewhere[0]}.{attribute}" if elsewhere else ""
+    modules = catalogue.switches.module
+    elsewhere = (one.name for one in modules if any(known.name == attribute for known in one.attribute))
+    return next((f"{name}.{attribute}" for name in elsewhere), "")

@@ -14,6 +14,7 @@ from torchlint.facts.control.order import precedes
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.training.training_mode import NORMS
 from torchlint.facts.tree import is_own, only_target, targets_of
 from torchlint.project.index import Project
 
@@ -64,10 +65,8 @@ def _redundant_biases(facts: FileFacts) -> list[RedundantBias]:
     """Every bias in a file that a BatchNorm makes redundant, classes that freeze their norms left out."""
     if "BatchNorm" not in facts.source.text:
         return []
-    found = [*chained_biases(facts)]
     classes = [scope.index for scope in facts.symbols.scopes if scope.kind is ScopeKind.CLASS]
-    for owner in classes:
-        found += _joined_in_methods(facts, owner)
+    found = [*chained_biases(facts), *(one for owner in classes for one in _joined_in_methods(facts, owner))]
     owners = {facts.class_of(bias.layer.scope) for bias in found}
     freezing = {owner for owner in owners if owner is not None and _freezes(facts.symbols.scopes[owner].node)}
     return [bias for bias in found if facts.class_of(bias.layer.scope) not in freezing]
@@ -85,7 +84,7 @@ def _freezes(node: ast.AST) -> bool:
 def _joined_in_methods(facts: FileFacts, owner: int) -> Iterator[RedundantBias]:
     layers = dict(_attributes(facts, owner))
     biased = [name for name, layer in layers.items() if layer.name in BIASED]
-    if not biased or not any(layer.is_norm for layer in layers.values()):
+    if not biased or not any(layer.name in NORMS for layer in layers.values()):
         return
     for name in biased:
         consumers = _consumers(facts, owner, name)
@@ -100,13 +99,10 @@ def _joined_in_methods(facts: FileFacts, owner: int) -> Iterator[RedundantBias]:
 def _attributes(facts: FileFacts, owner: int) -> Iterator[tuple[str, Layer]]:
     """The attributes that a class sets exactly once, to a layer it makes there."""
     assigned: dict[str, list[Layer | None]] = {}
-    for assignment in facts.symbols.assignments:
-        target = assignment.target
-        if facts.class_of(assignment.scope) != owner or not is_own(target):
-            continue
-        value = assignment.value
-        layer = None if value is None else layer_of(facts, value, assignment.scope)
-        assigned.setdefault(target.attr, []).append(layer)
+    for one in facts.symbols.assignments:
+        if facts.class_of(one.scope) == owner and is_own(one.target):
+            layer = None if one.value is None else layer_of(facts, one.value, one.scope)
+            assigned.setdefault(one.target.attr, []).append(layer)
     for name, options in assigned.items():
         if len(options) == 1 and options[0] is not None:
             yield name, options[0]
@@ -160,11 +156,8 @@ def _reader_of(facts: FileFacts, target: ast.Name) -> str | None:
 
 
 def _loads(statement: ast.AST, name: str) -> list[ast.Name]:
-    return [
-        node
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-    ]
+    names = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+    return [node for node in names if node.id == name and isinstance(node.ctx, ast.Load)]
 
 
 def _is_read_after(facts: FileFacts, read: ast.Name) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.facts.calls import callers
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of, seen_values
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Parameter, Through
 from torchlint.facts.functions import returned_values
 from torchlint.facts.memoizing import memoized
@@ -21,9 +21,6 @@ from torchlint.facts.training.steps import is_optimizer, is_optimizer_class
 from torchlint.facts.tree import is_method_call, last_word, words_in
 from torchlint.facts.values import all_given, argument_of
 from torchlint.facts.words import says
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _LOADING = re.compile(r"load|restore|resum", re.IGNORECASE)
 _LOADING_STATE = re.compile(r"load_(?:\w+_)?state_dict")
@@ -54,12 +51,10 @@ _COUNTING = re.compile(r"(?:start|begin|init|resumed?|last|initial)_(?:epoch|ite
 """Names of where a training goes on, told by whoever loads weights under a condition."""
 _EPOCH = re.compile(r"(?:\w+_)?(?:epoch|iteration)")
 """Names of what a function returns that says where a training stopped."""
-_STATELESS = "torch.optim.SGD"
-_DEPTH = 4
 _THROUGH = Through.CHANGES | Through.PARAMETERS | Through.CONTENTS
 
 
-def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> list[ast.expr] | None:
+def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) -> list[ast.expr] | None:
     """The objects whose state alone is saved; None where something else is saved that may hold more."""
     if depth <= 0:
         return None
@@ -79,8 +74,7 @@ def _written_out(facts: FileFacts, value: ast.expr, scope: int) -> list[tuple[as
     """The entries of `{"model": ...}` and `dict(model=...)`."""
     if isinstance(value, ast.Dict):
         return list(zip(value.keys, value.values, strict=True))
-    is_made = isinstance(value, ast.Call) and not value.args and facts.names(value.func, scope).only == "builtins.dict"
-    if not is_made or not isinstance(value, ast.Call):
+    if not isinstance(value, ast.Call) or value.args or facts.names(value.func, scope).only != "builtins.dict":
         return None
     return [(None if one.arg is None else ast.Constant(one.arg), one.value) for one in value.keywords]
 
@@ -170,34 +164,33 @@ def resumptions(facts: FileFacts) -> Iterator[CallSite]:
     """The calls that load a model's state to go on with its training, or that run a function which does."""
     for site in facts.symbols.calls:
         if is_method_call(site.node, "load_state_dict"):
-            function = facts.function_of(site.scope)
-            above = [call for call, _ in callers(facts, function)] if function is not None else []
-            yield from (call for call in (site, *above) if _goes_on(facts, call))
+            yield from (call for call in with_callers(facts, site) if _goes_on(facts, call))
+
+
+def with_callers(facts: FileFacts, site: CallSite) -> list[CallSite]:
+    """A call, and the calls of the function that it stands in."""
+    function = facts.function_of(site.scope)
+    return [site, *(call for call, _ in (() if function is None else callers(facts, function)))]
 
 
 def _goes_on(facts: FileFacts, site: CallSite) -> bool:
     """Whether the code around a call speaks of a training that goes on, or of where."""
-    around = [ast.unparse(test) for test in tests_around(facts, site.statement)]
-    counted = facts.symbols.scopes[facts.function_of(site.scope) or 0].bindings
-    named = (*around, facts.function_name(site.scope))
-    if any(_RESUMING.search(words) for words in named) or (around and any(map(_COUNTING.match, counted))):
+    tests, function = list(tests_around(facts, site.statement)), facts.function_of(site.scope)
+    named = (*map(ast.unparse, tests), facts.function_name(site.scope))
+    counted = facts.symbols.scopes[function or 0].bindings
+    if any(map(_RESUMING.search, named)) or (tests and any(map(_COUNTING.match, counted))):
         return True
-    asked = (node for test in tests_around(facts, site.statement) for node in ast.walk(test))
+    asked = (node for test in tests for node in ast.walk(test))
     if any(isinstance(node, ast.Attribute) and node.attr in facts.cached(_continuing) for node in asked):
         return True
-    function = facts.function_of(site.scope)
     returned = () if function is None else returned_values(facts, function)
     return any(_EPOCH.fullmatch(word) for value in returned for word in words_in(value))
 
 
 def _continuing(facts: FileFacts) -> frozenset[str]:
     """The options whose help says that a training goes on: `help="path to netG (to continue training)"`."""
-    told = [
-        site
-        for site in facts.symbols.calls
-        if last_word(site.node.func) == "add_argument"
-        and _CONTINUING.search(facts.value(argument_of(site.node, "help", None), site.scope).only(str) or "")
-    ]
+    added = [(site, argument_of(site.node, "help", None)) for site in facts.calls.find(words=("add_argument",))]
+    told = (site for site, text in added if _CONTINUING.search(facts.value(text, site.scope).only(str) or ""))
     return frozenset(option.name for site in told for option in options_of_flags(facts, site))
 
 
@@ -264,21 +257,20 @@ def _reads_a_file(facts: FileFacts, function: int | None) -> bool:
 def steps_with_state(facts: FileFacts) -> bool:
     """Whether the file trains with an optimizer that keeps something from epoch to epoch."""
     calls = facts.symbols.calls
-    made = [site for site in calls if any(map(is_optimizer_class, _names(facts, site)))]
-    lasting = [site for site in made if not any(loops_around(facts, site.statement))]
-    stateless = [
-        site
-        for site in lasting
-        if _names(facts, site) == {_STATELESS} and not any(k.arg in ("momentum", None) for k in site.node.keywords)
-    ]
+    made = [site for site in calls if any(map(is_optimizer_class, facts.names(site.node.func, site.scope).names))]
+    lasting = (site for site in made if not any(loops_around(facts, site.statement)))
     is_trained = any(is_method_call(site.node, "backward") for site in calls)
-    return is_trained and (len(lasting) > len(stateless) or (not made and any(_steps(facts, site) for site in calls)))
+    if made:
+        return is_trained and any(_keeps_state(facts, site) for site in lasting)
+    return is_trained and any(_steps(facts, site) for site in calls)
+
+
+def _keeps_state(facts: FileFacts, made: CallSite) -> bool:
+    """Whether an optimizer keeps more than its parameters; of the plain ones, SGD does so with a momentum."""
+    is_plain = facts.names(made.node.func, made.scope).names == {"torch.optim.SGD"}
+    return not is_plain or any(one.arg in ("momentum", None) for one in made.node.keywords)
 
 
 def _steps(facts: FileFacts, site: CallSite) -> bool:
     """`optimizer.step()` of one that a function makes, perhaps of another file."""
     return is_method_call(site.node, "step") and is_optimizer(facts, site.node.func.value, site.scope)
-
-
-def _names(facts: FileFacts, site: CallSite) -> frozenset[str]:
-    return facts.names(site.node.func, site.scope).names

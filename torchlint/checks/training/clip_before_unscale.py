@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,20 +13,15 @@ from torchlint.diagnostics import Confidence
 from torchlint.facts.control.conditions import conditions_on, mutually_exclusive
 from torchlint.facts.control.order import position_of, precedes
 from torchlint.facts.definitions import seen_values
-from torchlint.facts.full_names import dotted
+from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import Names, dotted
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_method_call, is_own, last_word, words_in
 from torchlint.facts.values import all_given, argument_of
 
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.full_names import Names
-
 _CODE = "TL603"
 CLIPS = frozenset(
-    f"torch.nn.utils.{home}{name}"
-    for home in ("", "clip_grad.")
-    for name in ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_")
+    f"torch.nn.utils.{home}clip_grad_{kind}" for home in ("", "clip_grad.") for kind in ("norm_", "norm", "value_")
 )
 _PRECISION = ("amp", "16", "scaler", "half", "mixed", "precision", "float32", "fp32", "apex")
 """Words of a condition that may say whether gradients are scaled at all."""
@@ -47,25 +41,17 @@ def find(visit: Visit) -> Iterator[Finding]:
     found = visit.facts.cached(scaled_clips).get(id(visit.call))
     if found is None:
         return
-    unscales = found.late or found.step
-    related: tuple[tuple[ast.AST, str], ...] = (
-        (found.backward, "here the gradients are multiplied by the scale"),
-        (unscales, "here they are divided again"),
-    )
-    yield Finding(
-        _CODE,
-        visit.node,
-        {"function": ast.unparse(visit.call.func), "scaler": found.scaler, "optimizer": found.optimizer},
-        "late" if found.late else "default",
-        confidence=Confidence.HIGH if found.is_known else None,
-        related=related,
-    )
+    values = {"function": ast.unparse(visit.call.func), "scaler": found.scaler, "optimizer": found.optimizer}
+    scales = (found.backward, "here the gradients are multiplied by the scale")
+    related = (scales, (found.late or found.step, "here they are divided again"))
+    confidence = Confidence.HIGH if found.is_known else None
+    message = "late" if found.late else "default"
+    yield Finding(_CODE, visit.node, values, message, confidence=confidence, related=related)
 
 
 class _ScaledClip(msgspec.Struct, frozen=True):
     """A clip of gradients that are still multiplied by the scale."""
 
-    clip: ast.Call
     scaler: str
     optimizer: str
     backward: ast.Call
@@ -78,17 +64,10 @@ class _ScaledClip(msgspec.Struct, frozen=True):
 
 def scaled_clips(facts: FileFacts) -> dict[int, _ScaledClip]:
     """By the id of the clipping call."""
-    found = {}
-    functions: dict[int | None, _Function] = {}
-    for site in facts.symbols.calls:
-        if facts.names(site.node.func, site.scope).only in CLIPS:
-            own = facts.function_of(site.scope)
-            if own not in functions:
-                functions[own] = _Function.of(facts, own)
-            clip = functions[own].scaled_clip(site)
-            if clip is not None:
-                found[id(site.node)] = clip
-    return found
+    clips = [site for site in facts.symbols.calls if facts.names(site.node.func, site.scope).only in CLIPS]
+    own = {function: _Function.of(facts, function) for function in {facts.function_of(site.scope) for site in clips}}
+    found = ((site.node, own[facts.function_of(site.scope)].scaled_clip(site)) for site in clips)
+    return {id(call): clip for call, clip in found if clip is not None}
 
 
 class _Function(msgspec.Struct, frozen=True):
@@ -109,12 +88,8 @@ class _Function(msgspec.Struct, frozen=True):
     def scaled_clip(self, clip: CallSite) -> _ScaledClip | None:
         if _has_no_limit(self.facts, clip) or _is_about_scale(clip.node):
             return None
-        for step in self.steps:
-            if precedes(self.facts, clip.node, step.node):
-                found = self._between(clip, step)
-                if found is not None:
-                    return found
-        return None
+        later = (step for step in self.steps if precedes(self.facts, clip.node, step.node))
+        return next(filter(None, (self._between(clip, step) for step in later)), None)
 
     def _between(self, clip: CallSite, step: CallSite) -> _ScaledClip | None:
         """The clip that a step follows, when the same scaler has scaled the gradients before."""
@@ -128,16 +103,11 @@ class _Function(msgspec.Struct, frozen=True):
         is_own = bool(made) and all("::" in (names.only or "") for names in made)
         if is_own or self._may_be_unscaled(clip, backward, scaler):
             return None
-        late = (site.node for site in self.calls if _calls(site.node, "unscale_", scaler))
-        return _ScaledClip(
-            clip.node,
-            scaler,
-            ast.unparse(step.node.args[0]),
-            backward.node,
-            step.node,
-            next((call for call in late if position_of(clip.node) < position_of(call) < position_of(step.node)), None),
-            any(names.names & SCALERS for names in made),
-        )
+        first, last = position_of(clip.node), position_of(step.node)
+        unscaling = (site.node for site in self.calls if _calls(site.node, "unscale_", scaler))
+        late = next((call for call in unscaling if first < position_of(call) < last), None)
+        is_known = any(names.names & SCALERS for names in made)
+        return _ScaledClip(scaler, ast.unparse(step.node.args[0]), backward.node, step.node, late, is_known)
 
     def _backward_before(self, clip: CallSite, scaler: str) -> CallSite | None:
         sites = [site for site in self.calls if precedes(self.facts, site.node, clip.node)]
@@ -191,11 +161,9 @@ class _Function(msgspec.Struct, frozen=True):
     def _depends_on_precision(self, clip: CallSite, backward: CallSite) -> bool:
         """Whether the clip stands under a condition of its own that speaks of the precision."""
         shared = conditions_on(self.facts, backward.statement)
-        return any(
-            any(word in test.lower() for word in _PRECISION)
-            for test, answer in conditions_on(self.facts, clip.statement).items()
-            if shared.get(test) != answer
-        )
+        conditions = conditions_on(self.facts, clip.statement).items()
+        own = (test.lower() for test, answer in conditions if shared.get(test) != answer)
+        return any(word in test for test in own for word in _PRECISION)
 
 
 def _receiver(expression: ast.expr, method: str) -> str | None:
@@ -235,7 +203,6 @@ def _is_about_scale(clip: ast.Call) -> bool:
 
 
 def _unscaling_functions(facts: FileFacts) -> set[str]:
-    """The names of this file's functions that unscale."""
     bodies = {
         scope.name: {last_word(node.func) for node in ast.walk(scope.node) if isinstance(node, ast.Call)}
         for scope in facts.symbols.scopes[1:]

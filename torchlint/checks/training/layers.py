@@ -1,7 +1,7 @@
 """Layers and what they feed: which convolutions and linear layers go straight, and only, into a BatchNorm.
 
-Chains are read where torch's containers spell them out (`nn.Sequential` and its relatives) and, in `layer_flow.py`,
-where `forward` joins attributes. What is not evident is left out: an unknown element ends a chain.
+Chains are read where torch's containers spell them out (`nn.Sequential` and its relatives); where `forward` joins
+attributes, `bias_before_batchnorm.py` reads them. What is not evident is left out: an unknown element ends a chain.
 """
 
 from __future__ import annotations
@@ -9,27 +9,22 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.facts.classes import bases_of
 from torchlint.facts.control.blocks import blocks_of
 from torchlint.facts.definitions import seen_values
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Through
 from torchlint.facts.training.training_mode import NORMS
 from torchlint.facts.tree import is_method_call, is_self, is_super
 from torchlint.facts.values import argument_of, may_be_hidden
 
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-
 _SEQUENTIAL = "torch.nn.Sequential"
-_DIMENSIONS = ("1d", "2d", "3d")
+_CONVOLUTIONS = {"Conv": 7, "ConvTranspose": 7, "LazyConv": 6}
 BIAS_POSITION = {
-    **{f"torch.nn.Conv{d}": 7 for d in _DIMENSIONS},
-    **{f"torch.nn.ConvTranspose{d}": 7 for d in _DIMENSIONS},
-    **{f"torch.nn.LazyConv{d}": 6 for d in _DIMENSIONS},
+    **{f"torch.nn.{kind}{d}": place for kind, place in _CONVOLUTIONS.items() for d in ("1d", "2d", "3d")},
     "torch.nn.Linear": 2,
     "torch.nn.LazyLinear": 1,
 }
@@ -42,10 +37,6 @@ class Layer(msgspec.Struct, frozen=True):
     name: str
     call: ast.Call
     scope: int
-
-    @property
-    def is_norm(self) -> bool:
-        return self.name in NORMS
 
 
 class RedundantBias(msgspec.Struct, frozen=True):
@@ -69,7 +60,7 @@ def layer_of(facts: FileFacts, expression: ast.expr, scope: int) -> Layer | None
 
 def cancels(facts: FileFacts, layer: Layer, norm: Layer) -> bool:
     """Whether `norm`, fed with nothing but the output of `layer`, subtracts its bias."""
-    if layer.name not in BIASED or not norm.is_norm or not _has_bias(facts, layer) or _is_frozen(facts, norm):
+    if layer.name not in BIASED or norm.name not in NORMS or not _has_bias(facts, layer) or _is_frozen(facts, norm):
         return False
     if layer.name in ("torch.nn.Linear", "torch.nn.LazyLinear"):
         return norm.name == "torch.nn.BatchNorm1d" and _same_features(facts, layer, norm)
@@ -122,16 +113,9 @@ def chained_biases(facts: FileFacts) -> Iterator[RedundantBias]:
 
 def _pairs(facts: FileFacts, elements: Sequence[ast.expr], scope: int) -> Iterator[RedundantBias]:
     for first, second in itertools.pairwise(elements):
-        found = _pair(facts, first, second, scope)
-        if found is not None:
-            yield found
-
-
-def _pair(facts: FileFacts, first: ast.expr, second: ast.expr, scope: int) -> RedundantBias | None:
-    layer, norm = (_edge(facts, first, scope, last=True), _edge(facts, second, scope, last=False))
-    if layer is None or norm is None or not cancels(facts, layer, norm):
-        return None
-    return RedundantBias(layer, norm, "sequential")
+        layer, norm = (_edge(facts, first, scope, last=True), _edge(facts, second, scope, last=False))
+        if layer is not None and norm is not None and cancels(facts, layer, norm):
+            yield RedundantBias(layer, norm, "sequential")
 
 
 def _edge(facts: FileFacts, expression: ast.expr, scope: int, *, last: bool, depth: int = 6) -> Layer | None:
@@ -210,9 +194,7 @@ def _pairs_of_statements(facts: FileFacts, block: Sequence[ast.stmt], scope: int
         if one is None or two is None or ast.dump(one[0]) != ast.dump(two[0]):
             continue
         if _is_container(facts, one[0], scope):
-            found = _pair(facts, one[1], two[1], scope)
-            if found is not None:
-                yield found
+            yield from _pairs(facts, [one[1], two[1]], scope)
 
 
 def _added(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
@@ -232,11 +214,7 @@ def _is_container(facts: FileFacts, container: ast.expr, scope: int) -> bool:
         return True
     if not isinstance(container, ast.Name):
         return False
-    return any(
-        isinstance(argument, ast.Starred)
-        and isinstance(argument.value, ast.Name)
-        and argument.value.id == container.id
-        and facts.names(site.node.func, site.scope).only == _SEQUENTIAL
-        for site in facts.calls_in(facts.function_of(scope))
-        for argument in site.node.args
-    )
+    given = ((site, one) for site in facts.calls_in(facts.function_of(scope)) for one in site.node.args)
+    starred = ((site, one.value) for site, one in given if isinstance(one, ast.Starred))
+    unpacking = (site for site, one in starred if isinstance(one, ast.Name) and one.id == container.id)
+    return any(facts.names(site.node.func, site.scope).only == _SEQUENTIAL for site in unpacking)

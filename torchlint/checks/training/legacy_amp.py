@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.control.conditions import asks_for_release, is_for_some_releases, tests_around
+from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import BindingKind, CallSite
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _CODE = "TL604"
 _SINCE = ">=2.4"
@@ -32,10 +29,7 @@ _MODULES = frozenset({"torch.cuda.amp", "torch.cpu.amp", _APEX})
 _APEX_CALLS = frozenset(f"{_APEX}.{name}" for name in ("initialize", "scale_loss"))
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=frozenset(OF_TORCH) | _APEX_CALLS, imports=_MODULES),
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset(OF_TORCH) | _APEX_CALLS, imports=_MODULES))
 def find(visit: Visit) -> Iterator[Finding]:
     """The import of a deprecated name, or the call that spells it out."""
     if isinstance(visit.node, ast.Call):

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec.structs import replace
 
 from torchlint.catalogue.load import load_values
@@ -18,8 +16,9 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.control.order import precedes
 from torchlint.facts.entries import is_test
+from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import public_name
-from torchlint.facts.scopes import BindingKind, ScopeKind, Variable
+from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind, Variable
 from torchlint.facts.training.training_mode import LOADERS
 from torchlint.facts.tree import is_literal_none, is_method_call, is_own, method_called, only_target
 from torchlint.facts.values import all_given
@@ -27,10 +26,6 @@ from torchlint.facts.words import says
 from torchlint.project.call_graph import is_reached
 from torchlint.project.index import Project
 from torchlint.project.trainings import sets_modes_beside, stays_in_training_mode, varying_layer
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
 
 _CODE = "TL314"
 _KEEPING = load_values().methods[Kind.MODULE] - {"eval", "train"} | {"module"}
@@ -54,7 +49,6 @@ _GENERATOR = re.compile(r"gan|generator|^net_?g$|^g$", re.IGNORECASE)
 """Names of models whose dropout may be wanted when they are used."""
 _TRIAL = re.compile(r"dummy|example|trac|profil|bench|check|demo|export|flops|convert|warm_?up|summar", re.IGNORECASE)
 """Words of functions that try a model out, measure or translate it."""
-_DEPTH = 6
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -64,15 +58,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     layer = varying_layer(draft.values["model"], project.summaries)
     if layer is None or (draft.values["is_global"] and sets_modes_beside(draft.path, project.summaries)):
         return None
-    symbol = (draft.path, draft.values["symbol"])
-    starts = [
-        program.reached
-        for program in project.programs.reaching(draft.path)
-        if is_reached(symbol, program.reached, project.summaries)
-    ]
+    reached = [program.reached for program in project.programs.reaching(draft.path)]
+    starts = [one for one in reached if is_reached(draft.symbol, one, project.summaries)]
     calls = project.programs.calls
-    if not symbol[1]:  # what stands at the top of a script runs, whatever else the project starts
-        starts.append(calls.reached([symbol]))
+    if not draft.values["symbol"]:  # what stands at the top of a script runs, whatever else the project starts
+        starts.append(calls.reached([draft.symbol]))
     if not starts or not all(stays_in_training_mode(one, calls, project.summaries) for one in starts):
         return None
     noise = "drops values at random" if "ropout" in layer else "normalises by each batch"
@@ -85,29 +75,16 @@ def find(visit: Visit) -> Iterator[Finding]:
     """Weights that are loaded into a model which then predicts."""
     found = _prediction_after(visit.facts, visit.site)
     if found is not None:
-        values = {
-            "name": found.name,
-            "model": found.model,
-            "symbol": visit.facts.symbol_of(visit.site),
-            "is_global": "yes" if found.is_global else "",
-        }
-        yield Finding(_CODE, visit.node, values, related=((found.call, "predicts here"),))
+        told, call = found
+        yield Finding(_CODE, visit.node, {**told, "symbol": visit.symbol}, related=((call, "predicts here"),))
 
 
-class _Prediction(msgspec.Struct, frozen=True):
-    """A model gets weights, and `call` uses what it computes."""
+def _prediction_after(facts: FileFacts, site: CallSite) -> tuple[dict[str, str], ast.Call] | None:
+    """The first prediction of the model into which a call loads weights, and what is told of the model.
 
-    model: str
-    """Its class in the project."""
-    name: str
-    """What holds it, as it is written."""
-    is_global: bool
-    """Whether a module holds it, so that every function of the project may set its mode."""
-    call: ast.Call
-
-
-def _prediction_after(facts: FileFacts, site: CallSite) -> _Prediction | None:
-    """The first prediction of the model into which a call loads weights."""
+    That is its class in the project, what holds it, as it is written, and whether a module does: then every function of
+    the project may set its mode.
+    """
     if _TRIAL.search(facts.symbol_of(site)):
         return None
     model = _loaded(site) if method_called(site.node) in LOADERS else None
@@ -121,24 +98,23 @@ def _prediction_after(facts: FileFacts, site: CallSite) -> _Prediction | None:
     for call in _calls_of(facts, kept_in):
         is_after = owner.kind is ScopeKind.CLASS or precedes(facts, site.node, call.node)
         if is_after and not _TRIAL.search(facts.symbol_of(call)):
-            return _Prediction(made, ast.unparse(model), owner.kind is ScopeKind.MODULE, call.node)
+            is_global = "yes" if owner.kind is ScopeKind.MODULE else ""
+            return {"model": made, "name": ast.unparse(model), "is_global": is_global}, call.node
     return None
 
 
 def _is_left_alone(facts: FileFacts, model: Variable) -> bool:
     """Whether its name, or the function, class or script that keeps it, says that its mode is meant."""
     owner, name = model
-    means_otherwise = _OTHERWISE.search(ast.unparse(facts.symbols.scopes[owner].node))
-    return _GENERATOR.search(name) is not None or means_otherwise is not None
+    return bool(_GENERATOR.search(name) or _OTHERWISE.search(ast.unparse(facts.symbols.scopes[owner].node)))
 
 
 def _loaded(site: CallSite) -> ast.expr | None:
     """`model` in `model.load_state_dict(...)`, `model = Net.load_from_checkpoint(...)`."""
-    call, statement = site.node, site.statement
-    if is_method_call(call, "load_state_dict"):
-        value = call.func.value
+    if is_method_call(site.node, "load_state_dict"):
+        value = site.node.func.value
         return value.value if isinstance(value, ast.Attribute) and value.attr == "module" else value
-    return only_target(statement)
+    return only_target(site.statement)
 
 
 def _kept_in(facts: FileFacts, model: ast.expr, scope: int) -> Variable | None:
@@ -166,7 +142,7 @@ def _class_of(facts: FileFacts, model: ast.expr, scope: int) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _root(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> ast.expr:
+def _root(facts: FileFacts, value: ast.expr, scope: int, depth: int = 6) -> ast.expr:
     """`Net()` in `nn.DataParallel(Net()).to(device)`."""
     if depth <= 0 or not isinstance(value, ast.Call):
         return value
@@ -187,12 +163,10 @@ def _made(facts: FileFacts, root: ast.expr, scope: int) -> str | None:
 def _is_handed_out(facts: FileFacts, model: Variable) -> bool:
     """Whether code that cannot be looked into gets the model: it may set its mode."""
     for site in facts.symbols.calls:
-        given = all_given(site.node)
-        if not any(_holds(facts, value, model, site.scope) for value in given):
-            continue
-        callee = facts.names(site.node.func, site.scope).only
-        if callee is None or not ("::" in callee or callee in _HARMLESS or callee in _WRAPPERS):
-            return True
+        if any(_holds(facts, value, model, site.scope) for value in all_given(site.node)):
+            callee = facts.names(site.node.func, site.scope).only
+            if callee is None or not ("::" in callee or callee in _HARMLESS or callee in _WRAPPERS):
+                return True
     return False
 
 
@@ -206,9 +180,8 @@ def _holds(facts: FileFacts, value: ast.expr, model: Variable, scope: int) -> bo
 def _calls_of(facts: FileFacts, model: Variable) -> Iterator[CallSite]:
     """Calls of the model itself, whose result is used and whose input is not made up."""
     for site in facts.symbols.calls:
-        if facts.variable(site.node.func, site.scope) != model or site.is_alone or not site.node.args:
-            continue
-        if not any(_is_made_up(facts, value, site.scope) for value in site.node.args):
+        is_used = facts.variable(site.node.func, site.scope) == model and not site.is_alone and bool(site.node.args)
+        if is_used and not any(_is_made_up(facts, value, site.scope) for value in site.node.args):
             yield site
 
 

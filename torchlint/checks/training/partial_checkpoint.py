@@ -93,18 +93,17 @@ def _steps_elsewhere(draft: Draft, project: Project) -> bool:
 
 def _files_saying(word: str, draft: Draft, project: Project) -> list[FileFacts | None]:
     """The files of the programs that run the code at hand, as far as they say a word."""
-    place = (draft.path, draft.values["symbol"])
-    programs = [one for one in project.programs.reaching(draft.path) if place in one.reached]
+    programs = [one for one in project.programs.reaching(draft.path) if draft.symbol in one.reached]
     files = frozenset(path for program in programs for path in program.files if path in project.summaries)
     return [project.flows.read(path) for path in project.texts.naming(word, files)]
 
 
 def _programs(draft: Draft, project: Project) -> list[Related]:
     """The calls by which programs of other files that train lead to the function that loads."""
-    target, place = (draft.path, draft.values["symbol"]), Place(draft.location, draft.source_line, draft.lines)
-    others = (one for one in project.programs.reaching(draft.path) if target in one.reached and one.path != draft.path)
+    symbol, place = draft.symbol, Place(draft.location, draft.source_line, draft.lines)
+    others = (one for one in project.programs.reaching(draft.path) if symbol in one.reached and one.path != draft.path)
     programs = [one for one in others if project.randomness_of(one).training is not None]
-    calls = {place_leading_to(target, place, one, project).location: None for one in programs}
+    calls = dict.fromkeys(place_leading_to(symbol, place, one, project).location for one in programs)
     return [Related(call, "training is resumed here") for call in list(calls)[:_MOST_SHOWN]]
 
 
@@ -130,9 +129,8 @@ def find(visit: Visit) -> Iterator[Finding]:
     elif counted is not None:
         values = {**_values(visit, visit.site), "counted": ast.unparse(counted.iter)}
         asked = ((test, "asked whether it goes on") for test in tests_of_start(facts, counted))
-        yield Finding(
-            _CODE, visit.node, values, _COUNTED, related=((counted.iter, "training goes on from here"), *asked)
-        )
+        places = ((counted.iter, "training goes on from here"), *asked)
+        yield Finding(_CODE, visit.node, values, _COUNTED, related=places)
 
 
 def _resumed_with(visit: Visit, models: list[ast.expr]) -> CallSite | None:
@@ -155,8 +153,7 @@ def resumed(visit: Visit) -> Iterator[Finding]:
 def loaded_whole(visit: Visit) -> Iterator[Finding]:
     """The first optimizer that was saved as an object and goes on from its file."""
     if visit.facts.cached(whole_optimizers)[0].node is visit.node:
-        symbol = visit.facts.symbol_at(visit.scope, visit.statement)
-        yield Finding(_CODE, visit.node, {"spelling": ast.unparse(visit.node), "symbol": symbol}, _GENERATORS)
+        yield Finding(_CODE, visit.node, {"spelling": ast.unparse(visit.node), "symbol": visit.symbol}, _GENERATORS)
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(_lost)), judge=_judge)
@@ -170,11 +167,9 @@ def beside(visit: Visit) -> Iterator[Finding]:
 @check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(_unloaded)), judge=_judge)
 def unloaded(visit: Visit) -> Iterator[Finding]:
     """A file that training goes on from, whose optimizer nothing loads."""
-    for loop, load in counted_from_files(visit.facts):
-        if load is visit.node:
-            values = {**_values(visit, visit.site), "counted": ast.unparse(loop.iter)}
-            yield Finding(_CODE, visit.node, values, _UNLOADED, related=((loop.iter, "training goes on from here"),))
-            return
+    loop = next(loop for loop, load in counted_from_files(visit.facts) if load is visit.node)
+    values = {**_values(visit, visit.site), "counted": ast.unparse(loop.iter)}
+    yield Finding(_CODE, visit.node, values, _UNLOADED, related=((loop.iter, "training goes on from here"),))
 
 
 def _unloaded(facts: FileFacts) -> list[CallSite]:
@@ -198,15 +193,12 @@ def _values(visit: Visit, resumed: CallSite) -> dict[str, str]:
 
 def _judge_open(draft: Draft, project: Project) -> Draft | None:
     is_beside = is_test(draft.path) or project.restores_generators
-    return None if is_beside or not project.may_train((draft.path, draft.values["symbol"])) else draft
+    return None if is_beside or not project.may_train(draft.symbol) else draft
 
 
 def _asked_to_resume(facts: FileFacts) -> list[CallSite]:
-    return [
-        site
-        for site in facts.symbols.calls
-        if any(one.arg in _ASKING and not is_literal_none(one.value) for one in site.node.keywords)
-    ]
+    given = ((site, one) for site in facts.calls.find(keywords=_ASKING) for one in site.node.keywords)
+    return [site for site, one in given if one.arg in _ASKING and not is_literal_none(one.value)]
 
 
 @check(
@@ -221,7 +213,7 @@ def loads(visit: Visit) -> Iterator[Finding]:
     is_asked = any(one.arg in _ASKING for one in call.keywords)
     is_state = name in _OPAQUE and _STATE.search(ast.unparse(visit.statement)) is not None
     if is_asked or is_state or name in _LOADING or is_method_call(call, *_METHODS):
-        yield Finding(_CODE, visit.node, {"symbol": visit.facts.symbol_at(visit.scope, visit.statement)})
+        yield Finding(_CODE, visit.node, {"symbol": visit.symbol})
 
 
 def _settings(facts: FileFacts) -> list[Site]:
@@ -233,7 +225,7 @@ def _settings(facts: FileFacts) -> list[Site]:
 @check(codes=(_CODE,), triggers=Triggers(sites=_settings), judge=_judge_open, is_open=True)
 def settings(visit: Visit) -> Iterator[Finding]:
     """Settings by which a trainer goes on from a file."""
-    yield Finding(_CODE, visit.node, {"symbol": visit.facts.symbol_at(visit.scope, visit.statement)})
+    yield Finding(_CODE, visit.node, {"symbol": visit.symbol})
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=_ASKS, methods=_ASKING_METHODS), judge=_judge_open, is_open=True)
@@ -241,8 +233,7 @@ def leftovers(visit: Visit) -> Iterator[Finding]:
     """A file that is read only where it is there: `if os.path.exists(cache): rows = load(cache)`."""
     is_asked = visit.callee() in _ASKS or is_method_call(visit.call, *_ASKING_METHODS)
     if is_asked and any(map(_reads, _decided(visit))):
-        symbol = visit.facts.symbol_at(visit.scope, visit.statement)
-        yield Finding(_CODE, visit.node, {"symbol": symbol}, "open_leftover")
+        yield Finding(_CODE, visit.node, {"symbol": visit.symbol}, "open_leftover")
 
 
 def _decided(visit: Visit) -> list[ast.AST]:

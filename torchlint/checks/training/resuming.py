@@ -5,26 +5,21 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from torchlint.checks.training.checkpoints import loads_a_file
-from torchlint.facts.calls import called_functions, callers
+from torchlint.checks.training.checkpoints import loads_a_file, with_callers
+from torchlint.facts.calls import called_functions
 from torchlint.facts.control.blocks import enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import Position, position_of
 from torchlint.facts.definitions import definitions_of, only_value, seen_values
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
 from torchlint.facts.options.demands import demands_on
 from torchlint.facts.scopes import AssignSite, CallSite, Site
 from torchlint.facts.training.steps import holds_optimizer, is_optimizer_class
-from torchlint.facts.tree import is_method_call, is_own, targets_of, words_in
+from torchlint.facts.tree import is_method_call, is_own, only_target, targets_of, words_in
 from torchlint.facts.values import argument_of
 
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-
-_DEPTH = 3
-"""Functions that train for one another."""
 _COUNTED = re.compile(r"(?:start|begin|resumed?|initial)_(?:epoch|iter\w*|steps?)$", re.IGNORECASE)
 WRITING = frozenset({"torch.save", "pickle.dump"})
 _READING = frozenset({"torch.load", "pickle.load"})
@@ -32,8 +27,6 @@ _BEGINNING = re.compile(r"pre_?train|init|backbone|encoder|teacher|bert|imagenet
 """Words of options that name weights to begin with, or to be tried alone."""
 _GOING_ON = re.compile(r"^(?:re)?load|restor|resum|contin|ckpt|checkpoint|snapshot", re.IGNORECASE)
 """Words of what is asked where a training goes on."""
-_ENTRIES = 4
-"""Entries inside entries of what is saved."""
 _SCHEDULES = "torch.optim.lr_scheduler."
 _BY_RATE = frozenset({"ExponentialLR", "ConstantLR"})
 """Schedules that go on from the rate alone, which the optimizer keeps."""
@@ -53,11 +46,11 @@ def is_written_again(facts: FileFacts, load: CallSite, save: CallSite) -> bool:
     loaded, saved = _loaded_path(facts, load), _spelled(facts, argument_of(save.node, "f", 1), save.scope)
     if loaded is None or loaded != saved:
         return False
-    if facts.function_of(load.scope) == facts.function_of(save.scope):
-        return _trains_behind(facts, load) and _trains_before(facts, save)
-    return any(_trains_behind(facts, one) for one in _with_callers(facts, load)) and any(
-        _trains_before(facts, one) for one in _with_callers(facts, save)
-    )
+    is_together = facts.function_of(load.scope) == facts.function_of(save.scope)
+    loads, saves = ([one] if is_together else with_callers(facts, one) for one in (load, save))
+    is_loaded_first = any(first > position_of(one.node) for one in loads for first in _first_step(facts, one))
+    is_saved_later = any(first < position_of(one.node) for one in saves for first in _first_step(facts, one))
+    return is_loaded_first and is_saved_later
 
 
 def counted_on(facts: FileFacts) -> Iterator[ast.For]:
@@ -135,8 +128,9 @@ def _loaded_path(facts: FileFacts, load: CallSite) -> str | None:
     value, scope = only_value(facts, given, load.scope)
     while isinstance(value, ast.Subscript):
         value, scope = only_value(facts, value.value, scope)
-    is_load = isinstance(value, ast.Call) and facts.names(value.func, scope).only == "torch.load"
-    return _spelled(facts, argument_of(value, "f", 0), scope) if is_load and isinstance(value, ast.Call) else None
+    if not isinstance(value, ast.Call) or facts.names(value.func, scope).only != "torch.load":
+        return None
+    return _spelled(facts, argument_of(value, "f", 0), scope)
 
 
 def _spelled(facts: FileFacts, path: ast.expr | None, scope: int) -> str | None:
@@ -145,29 +139,13 @@ def _spelled(facts: FileFacts, path: ast.expr | None, scope: int) -> str | None:
     return None if path is None else ast.unparse(path if value is None else value)
 
 
-def _with_callers(facts: FileFacts, site: CallSite) -> list[CallSite]:
-    function = facts.function_of(site.scope)
-    return [site, *(call for call, _ in (() if function is None else callers(facts, function)))]
-
-
-def _first_step(facts: FileFacts, site: CallSite) -> Position | None:
-    """Where the function around a call begins to train."""
+def _first_step(facts: FileFacts, site: CallSite) -> list[Position]:
+    """Where the function around a call begins to train, if it does."""
     own = facts.calls_in(facts.function_of(site.scope))
-    return min((position_of(one.node) for one in own if _trains(facts, one)), default=None)
+    return sorted(position_of(one.node) for one in own if _trains(facts, one))[:1]
 
 
-def _trains_behind(facts: FileFacts, site: CallSite) -> bool:
-    """Whether all training of the function around stands behind a call."""
-    first = _first_step(facts, site)
-    return first is not None and first > position_of(site.node)
-
-
-def _trains_before(facts: FileFacts, site: CallSite) -> bool:
-    first = _first_step(facts, site)
-    return first is not None and first < position_of(site.node)
-
-
-def _trains(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> bool:
+def _trains(facts: FileFacts, site: CallSite, depth: int = 3) -> bool:
     """Whether a call steps an optimizer, or a function of the file that it runs does."""
     if is_method_call(site.node, "step"):
         return holds_optimizer(facts, site.node.func.value, site.scope)
@@ -219,7 +197,7 @@ def _filled_with(facts: FileFacts, load: CallSite) -> Iterator[str]:
             yield ast.unparse(site.node.func.value)
 
 
-def _comes_from(facts: FileFacts, state: ast.expr, scope: int, load: ast.Call, depth: int = _ENTRIES) -> bool:
+def _comes_from(facts: FileFacts, state: ast.expr, scope: int, load: ast.Call, depth: int = 4) -> bool:
     while isinstance(state, ast.Subscript):
         state = state.value
     if state is load or depth <= 0:
@@ -248,11 +226,10 @@ def _starts_anew(facts: FileFacts, site: CallSite) -> bool:
 
 
 def _is_only_moved(facts: FileFacts, site: CallSite, name: str) -> bool:
-    targets = site.statement.targets if isinstance(site.statement, ast.Assign) else []
-    target = targets[0] if len(targets) == 1 and getattr(site.statement, "value", None) is site.node else None
+    target = only_target(site.statement) if getattr(site.statement, "value", None) is site.node else None
     if isinstance(target, ast.Name):
         reads: list[ast.expr] = [*facts.index.reads_of(target)]
-    elif target is not None and is_own(target):
+    elif is_own(target):
         reads = [one for one in facts.index.attributes(target.attr) if isinstance(one.ctx, ast.Load)]
     else:
         return False
@@ -265,9 +242,7 @@ def _method_of(facts: FileFacts, read: ast.expr) -> ast.Call | None:
     """The call of a harmless method of what is read."""
     method = facts.index.parents[read]
     call = facts.index.parents[method]
-    is_call = isinstance(method, ast.Attribute) and isinstance(call, ast.Call) and call.func is method
-    is_known = isinstance(method, ast.Attribute) and method.attr in _MOVING | _ASKING
-    return call if is_call and is_known and isinstance(call, ast.Call) else None
+    return call if is_method_call(call, *_MOVING, *_ASKING) and call.func is method else None
 
 
 def _counts_by_itself(facts: FileFacts, call: ast.Call, name: str) -> bool:

@@ -7,15 +7,13 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.registration import Finding, Triggers, check
+from torchlint.checks.framework.registration import Finding, Triggers, check, judged_by_sink
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.definitions import only_value
 from torchlint.facts.flow.tracker import Analysis, Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import starter_of
-from torchlint.project.index import Project
 
 _CODE = "TL503"
 _STARTED = "in a process"
@@ -52,24 +50,18 @@ class _Training(Analysis):
             yield Sink("trains it", maker) if value.label == _STARTED else value.at(maker)
 
 
-def _judge(draft: Draft, project: Project) -> Draft | None:
-    """The function that the processes run has to train what it is given; it may stand in another file."""
-    if draft.values["trained"]:
-        return draft
-    sink = project.flows.sink_of(draft.exits, _Training)
-    return None if sink is None else replace(draft, related=sink.told(_TRAINED))
-
-
-@check(codes=(_CODE,), triggers=Triggers(methods=frozenset({"share_memory"})), judge=_judge)
+@check(
+    codes=(_CODE,), triggers=Triggers(methods=frozenset({"share_memory"})), judge=judged_by_sink(_Training, _TRAINED)
+)
 def find(visit: Visit) -> Iterator[Finding]:
-    """`model.share_memory()` for processes that train the model."""
+    """`model.share_memory()` for processes that train the model; what they run may stand in another file."""
     if not is_method_call(visit.call, "share_memory"):
         return
     model = visit.call.func.value
     made, _ = only_value(visit.facts, model, visit.scope)
     flow = follow(_Training(visit.facts), Value(model if made is None else made))
     if flow.sink is not None or flow.exits:
-        values = {"model": visit.code(model), "trained": flow.sink.what if flow.sink else ""}
+        values = {"model": visit.code(model)}
         related = (*flow.trace, (flow.sink.node, _TRAINED)) if flow.sink is not None else ()
         yield Finding(_CODE, visit.node, values, related=related, exits=tuple(flow.exits))
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
+from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.training.steps import goes_backward
 from torchlint.facts.tree import is_method_call
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _CODE = "TL605"
 _GRAPHS = ("cudagraph", "cuda.graph", "graphedcallable")
@@ -48,15 +45,8 @@ def _needs_gradients(facts: FileFacts) -> bool:
     code = facts.code.lower().replace("_", "")
     if any(word in code for word in _GRAPHS):
         return True
-    for site in facts.symbols.calls:
-        call = site.node  # a method that needs a gradient to be there
-        if (
-            is_method_call(call)
-            and method_named(call.func.attr).writes not in ("", "one")
-            and _parameter_of(call.func.value)
-        ):
-            return True
-    return any(
-        isinstance(site.node, ast.AugAssign) and _parameter_of(site.node.target) is not None
-        for site in facts.symbols.assign_sites
-    )
+    calls = (site.node for site in facts.symbols.calls if is_method_call(site.node))
+    added_to = [site.node.target for site in facts.symbols.assign_sites if isinstance(site.node, ast.AugAssign)]
+    # A method that writes in place needs a gradient to be there.
+    written = (call.func.value for call in calls if method_named(call.func.attr).writes not in ("", "one"))
+    return any(map(_parameter_of, (*added_to, *written)))

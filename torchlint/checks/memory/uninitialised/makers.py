@@ -6,18 +6,15 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.control.conditions import managers_around, tests_around
+from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.elements import is_count
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import last_word, method_called
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 MAKERS = frozenset({"torch.empty", "torch.empty_like", "torch.empty_strided", "torch.empty_permuted"})
 """Functions whose result holds whatever the memory held before."""
@@ -60,8 +57,8 @@ def _is_maker(facts: FileFacts, call: ast.Call, scope: int) -> bool:
         return not any(keyword.arg == "out" for keyword in call.keywords)
     if name in TYPED:
         return _is_given_sizes(facts, call, scope)
-    if not isinstance(call.func, ast.Attribute) or _is_own(call.func.value):
-        return False
+    if not isinstance(call.func, ast.Attribute) or getattr(call.func.value, "id", "") in ("self", "cls"):
+        return False  # a class may well have a `new_empty` of its own
     names = facts.names(call.func, scope).names
     if not all(name.startswith("torch.") and "()." in name for name in names):
         return False  # a function of some module, or a method of a class of the project
@@ -69,11 +66,6 @@ def _is_maker(facts: FileFacts, call: ast.Call, scope: int) -> bool:
         return facts.imports_torch and kind_of(facts, call.func.value, scope) in (Kind.TENSOR, Kind.UNKNOWN)
     is_new = call.func.attr == "new" and kind_of(facts, call.func.value, scope) is Kind.TENSOR
     return is_new and _is_given_sizes(facts, call, scope)
-
-
-def _is_own(receiver: ast.expr) -> bool:
-    """A class may well have a `new_empty` of its own."""
-    return isinstance(receiver, ast.Name) and receiver.id in ("self", "cls")
 
 
 def _is_given_sizes(facts: FileFacts, call: ast.Call, scope: int) -> bool:
@@ -141,11 +133,8 @@ def _is_without_memory(facts: FileFacts, call: ast.Call, scope: int) -> bool:
 
 def _sizes(call: ast.Call) -> Iterator[ast.expr]:
     is_strided = last_word(call.func).endswith(_LAID_OUT)
-    given = [
-        *call.args[: 1 if is_strided else None],
-        *(keyword.value for keyword in call.keywords if keyword.arg in ("size", "shape")),
-    ]
-    for argument in given:
+    named = (keyword.value for keyword in call.keywords if keyword.arg in ("size", "shape"))
+    for argument in (*call.args[: 1 if is_strided else None], *named):
         if isinstance(argument, ast.Tuple | ast.List):
             yield from argument.elts
         elif isinstance(argument, ast.BinOp):  # `x.shape[:-1] + (0,)`

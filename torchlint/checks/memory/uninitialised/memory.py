@@ -6,7 +6,6 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,6 +14,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import callers
 from torchlint.facts.classes import is_module_class
 from torchlint.facts.control.order import dominates
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.chronology import Chronology
 from torchlint.facts.flow.containment import Containment, call_with
 from torchlint.facts.flow.stores import other_stores
@@ -31,9 +31,6 @@ from torchlint.facts.tensors.methods import (
     only_describes,
     reads_all,
 )
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 PARAMETER = "torch.nn.Parameter"
 SCALED = frozenset({"addmm", "addmv", "addr", "addbmm", "baddbmm"})
@@ -79,12 +76,9 @@ class Memory(Containment):
         return handed is None or any(self._chronology.may_precede(one, read) for one in handed)
 
     def _is_filled(self, read: Value) -> bool:
-        """Whether anything may write the memory before a read."""
-        return any(self._may_fill(one, read) for one in self.writes)
-
-    def _may_fill(self, write: Value, read: Value) -> bool:
-        is_of_another = write.label == _COPY and read.label != _COPY
-        return not is_of_another and self._chronology.may_precede(write, read)
+        """Whether anything may write the memory before a read; what writes a copy of it does not."""
+        writes = (one for one in self.writes if one.label != _COPY or read.label == _COPY)
+        return any(self._chronology.may_precede(one, read) for one in writes)
 
     # -- what the engine asks ------------------------------------------------------------------------------------------
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.checks.memory.uninitialised.makers import MAKERS
 from torchlint.checks.memory.uninitialised.memory import PARAMETER, Memory
 from torchlint.facts.classes import heirs, method_of
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.flow.values import Value
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call, is_own, only_target
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _FILLING = re.compile(r"reset|init|load|from_|copy|set_|update|quant|pack|convert|build|weights?_|_weights?")
 """Methods that may give a parameter its values, by their names."""
@@ -103,9 +100,8 @@ def _followed(facts: FileFacts, parameter: _OwnParameter) -> tuple[Memory, Flow]
     """What becomes of a parameter in its class, and in those that derive from it."""
     memory, related = Memory(facts), _related(facts, parameter)
     own = facts.index.own_attributes(parameter.name)
-    return memory, follow(
-        memory, *(Value(read) for read in own if facts.class_of(facts.index.scope_of(read)) in related)
-    )
+    reads = (read for read in own if facts.class_of(facts.index.scope_of(read)) in related)
+    return memory, follow(memory, *map(Value, reads))
 
 
 def _related(facts: FileFacts, parameter: _OwnParameter) -> set[int]:
@@ -133,13 +129,9 @@ def _fills_modules(facts: FileFacts) -> bool:
     if _LOADED.search(facts.code):
         return True
     for node in ast.walk(facts.tree):
-        if isinstance(node, ast.Attribute) and node.attr in _ELSEWHERE:
-            return True
-        if isinstance(node, ast.FunctionDef) and node.name in _ELSEWHERE:
-            return True
-        if isinstance(node, ast.For | ast.comprehension) and any(
-            isinstance(inner, ast.Attribute) and inner.attr in _WALKS for inner in ast.walk(node.iter)
-        ):
+        word = node.name if isinstance(node, ast.FunctionDef) else getattr(node, "attr", "")
+        walked = ast.walk(node.iter) if isinstance(node, ast.For | ast.comprehension) else ()
+        if word in _ELSEWHERE or any(getattr(inner, "attr", "") in _WALKS for inner in walked):
             return True
     return False
 

@@ -6,25 +6,17 @@ import ast
 import enum
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import only_end, only_value, step_back
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EACH, Definition, End, Item
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, made_by, operand
 from torchlint.facts.tensors.ranks import rank_of
-from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
+from torchlint.facts.tree import MethodCall, index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-
-_SPLITTING = frozenset({"where", "nonzero"})
-"""What these return, unpacked, is one tensor for each coordinate."""
-_FINDING = frozenset({"nonzero", "argwhere"})
-"""What these return is a matrix with a row for each place."""
 
 
 class Repeats(enum.Enum):
@@ -39,8 +31,10 @@ class Repeats(enum.Enum):
     UNKNOWN = "unknown"
 
 
+_SPLITTING = frozenset({"where", "nonzero"})
+"""What these return, unpacked, is one tensor for each coordinate."""
 _PLACES = frozenset({"nonzero", "argwhere"})
-"""What these return names no place twice."""
+"""What these return is a matrix with a row for each place, and names none twice."""
 _OF_ROWS = frozenset({"argmax", "argmin", "bucketize", "searchsorted"})
 """What these return holds values again and again, though perhaps one only in each row."""
 _PAIRS = frozenset({"topk", "sort"})
@@ -85,8 +79,7 @@ def _is_chosen(facts: FileFacts, index: ast.expr, scope: int) -> bool:
 
 
 def _named(index: ast.expr) -> Repeats:
-    name = last_word(index)
-    return Repeats.NAMED if _NAMED.search(name.lower()) else Repeats.UNKNOWN
+    return Repeats.NAMED if _NAMED.search(last_word(index).lower()) else Repeats.UNKNOWN
 
 
 def _of_parts(facts: FileFacts, index: ast.Tuple, scope: int, depth: int) -> Repeats:
@@ -112,7 +105,7 @@ def _of_step(facts: FileFacts, one: End, depth: int) -> Repeats:
             return Repeats.NO if one.parts == (Item(0),) else Repeats.GROUPS
         if name in ("max", "min") and one.parts == (Item(1),):
             return Repeats.ROWS
-        if name in ("where", "nonzero"):
+        if name in _SPLITTING:
             # The parts of one index: each may repeat, all together they do not. A token is sent to an expert once.
             return Repeats.NO if "expert" in ast.unparse(one.node) else Repeats.UNKNOWN
     return Repeats.UNKNOWN
@@ -206,14 +199,11 @@ def has_unit_dim(facts: FileFacts, index: ast.expr | None, dimension: int | None
         place = dimension if dimension >= 0 or len(parts) >= -dimension else None
         found = parts[place] if place is not None and place < len(parts) else None
         return is_literal_none(found) and (dimension < 0 or not any(map(is_ellipsis, parts)))
-    if not is_method_call(index):
-        return False
-    return _is_made_one_deep(facts, index, index.func, dimension, scope, depth)
+    return is_method_call(index) and _is_made_one_deep(facts, index, dimension, scope, depth)
 
 
-def _is_made_one_deep(
-    facts: FileFacts, call: ast.Call, function: ast.Attribute, dimension: int, scope: int, depth: int
-) -> bool:
+def _is_made_one_deep(facts: FileFacts, call: MethodCall, dimension: int, scope: int, depth: int) -> bool:
+    function = call.func
     if function.attr in ("long", "int", "to", "cuda", "clone", "detach"):
         return has_unit_dim(facts, function.value, dimension, scope, depth - 1)
     if function.attr == "unsqueeze" and call.args:
@@ -235,8 +225,7 @@ def is_named_strictly(index: ast.expr | None) -> bool:
     while isinstance(index, ast.Subscript | ast.Call):
         index = index.func if isinstance(index, ast.Call) else index.value
         index = index.value if isinstance(index, ast.Attribute) and _keeps(index.attr) else index
-    name = last_word(index)
-    return _NAMED_STRICTLY.search(name.lower()) is not None
+    return _NAMED_STRICTLY.search(last_word(index).lower()) is not None
 
 
 def _are_whole_places(facts: FileFacts, parts: Sequence[ast.expr], scope: int) -> bool:
@@ -277,6 +266,6 @@ def _places(facts: FileFacts, matrix: ast.expr, scope: int, depth: int) -> ast.C
     if not isinstance(matrix, ast.Call) or depth <= 0:
         return None
     inner, name = operand(facts, matrix, scope), called_name(facts, matrix, scope)
-    if name in _FINDING and not matrix.keywords:
+    if name in _PLACES and not matrix.keywords:
         return None if rank_of(facts, inner, scope) == 1 else matrix
     return _places(facts, inner, scope, depth - 1) if method_named(name).copies and inner is not None else None

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import step_back
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End, Item, Parameter
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, operand
 from torchlint.facts.tree import last_word
 
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-
-_DEPTH = 8
 _NARROWING = frozenset({"half", "bfloat16"})
 """Different values may become the same."""
 _RANKING = frozenset({"sort", "topk"})
@@ -44,9 +40,7 @@ def _ranked_along(facts: FileFacts, call: ast.Call, scope: int) -> int | None:
 
 
 @memoized
-def are_different(
-    facts: FileFacts, values: ast.expr | None, along: int | None, scope: int, depth: int = _DEPTH
-) -> bool:
+def are_different(facts: FileFacts, values: ast.expr | None, along: int | None, scope: int, depth: int = 8) -> bool:
     """Whether the values of a tensor evidently differ from each other along a dimension, so that none of them tie."""
     if values is None or depth <= 0:
         return False

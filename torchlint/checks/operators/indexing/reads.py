@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.values import Kind
 from torchlint.checks.operators.indexing.indices import Repeats, has_unit_dim, repeats_of
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.definitions import step_back
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End
 from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_filled_up, is_told_to_ask
 from torchlint.facts.memoizing import memoized
@@ -23,10 +23,6 @@ from torchlint.facts.tensors.operands import called_name, operand
 from torchlint.facts.tensors.views import unit_dims_of
 from torchlint.facts.tree import index_parts, is_ellipsis, is_method_call, is_own, last_word
 
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
-
-_DEPTH = 8
 _DIFFERENT = frozenset({"arange", "randperm"})
 """What these return is different throughout, in whatever shape it is put."""
 _REORDERING = re.compile(
@@ -44,7 +40,7 @@ _WHOLE_NUMBERS = re.compile(
 
 @memoized
 def takes_each_once(
-    facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = _DEPTH
+    facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = 8
 ) -> bool:
     """Whether a read along `dimension` evidently takes no place twice."""
     if index is None or depth <= 0:
@@ -79,22 +75,19 @@ def is_named_for_one(index: ast.expr | None) -> bool:
     """`actions`, `targets.unsqueeze(-1)`: what is chosen in each row, once."""
     while is_method_call(index):
         index = index.func.value
-    name = last_word(index)
-    return _ONE_PER_ROW.search(name.lower()) is not None
+    return _ONE_PER_ROW.search(last_word(index).lower()) is not None
 
 
 def _is_number(facts: FileFacts, side: ast.expr, scope: int) -> bool:
     """A number, or what the class keeps (`self.vocab_size`): beside an index that is one, too."""
-    is_kept = is_own(side)
     kind = kind_of(facts, side, scope)
-    return kind is Kind.NUMBER or (is_kept and kind is Kind.UNKNOWN)
+    return kind is Kind.NUMBER or (is_own(side) and kind is Kind.UNKNOWN)
 
 
 def _is_reordering(facts: FileFacts, index: ast.expr, scope: int) -> bool:
     """Whether an index is called a permutation, or is `arange` or `randperm` in another shape."""
     if isinstance(index, ast.Name | ast.Attribute):
-        name = index.id if isinstance(index, ast.Name) else index.attr
-        is_named = _REORDERING.search(name.lower()) is not None
+        is_named = _REORDERING.search(last_word(index).lower()) is not None
         return is_named and repeats_of(facts, index, scope) not in (Repeats.YES, Repeats.GROUPS)
     while isinstance(index, ast.Call) and method_named(called_name(facts, index, scope)).rearranges:
         inner = operand(facts, index, scope)
@@ -129,7 +122,7 @@ def _is_call_for_one(facts: FileFacts, call: ast.Call, dimension: int | None, sc
 
 
 @memoized
-def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, depth: int = _DEPTH) -> bool:
+def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, depth: int = 8) -> bool:
     """Whether what is read is evidently a buffer, the data of a parameter, or by its name made of whole numbers."""
     if value is None or depth <= 0:
         return False
@@ -182,10 +175,5 @@ def _is_buffer(facts: FileFacts, value: ast.Attribute, scope: int) -> bool:
 
 def _buffers(facts: FileFacts) -> frozenset[int]:
     """The ids of the values that `register_buffer` is given."""
-    return frozenset(
-        id(site.node.args[1])
-        for site in facts.symbols.calls
-        if isinstance(site.node.func, ast.Attribute)
-        and site.node.func.attr == "register_buffer"
-        and len(site.node.args) > 1
-    )
+    calls = (site.node for site in facts.symbols.calls if is_method_call(site.node, "register_buffer"))
+    return frozenset(id(call.args[1]) for call in calls if len(call.args) > 1)
