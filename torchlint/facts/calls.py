@@ -27,6 +27,7 @@ from torchlint.facts.functions import (
     positional_parameters,
     returned_values,
 )
+from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
@@ -307,8 +308,5 @@ def arguments_for(facts: FileFacts, parameter: str, function: int | None) -> lis
 
 
 def _callers(facts: FileFacts) -> dict[int, list[tuple[CallSite, Target]]]:
-    found: dict[int, list[tuple[CallSite, Target]]] = {}
-    for site in facts.symbols.calls:
-        for target in targets(facts, site.node, site.scope):
-            found.setdefault(target.function.index, []).append((site, target))
-    return found
+    run = ((site, target) for site in facts.symbols.calls for target in targets(facts, site.node, site.scope))
+    return grouped((target.function.index, (site, target)) for site, target in run)

@@ -1,8 +1,8 @@
-"""Which nodes of a graph reach each other: in linear time, however long the ways are."""
+"""Which nodes of a graph reach each other, or are reached: in linear time, however long the ways are."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -37,6 +37,21 @@ def components(following: Mapping[Node, Sequence[Node]]) -> Iterator[list[Node]]
                     lowest[way[-1][0]] = min(lowest[way[-1][0]], lowest[node])
                 if lowest[node] == number[node]:
                     yield _closed(node, open_ones, is_open)
+
+
+def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> list[Node]:
+    """The starts, and all that follows from them, nearest first.
+
+    >>> reached("a", {"a": "bc", "b": "da", "c": "", "d": ""}.__getitem__)
+    ['a', 'b', 'c', 'd']
+    """
+    found = list(dict.fromkeys(starts))
+    seen = set(found)
+    for node in found:  # which grows on the way
+        new = [one for one in dict.fromkeys(following(node)) if one not in seen]
+        seen.update(new)
+        found += new
+    return found
 
 
 def _closed(node: Node, open_ones: list[Node], is_open: set[Node]) -> list[Node]:

@@ -126,19 +126,13 @@ def forward_symbols(facts: FileFacts) -> frozenset[str]:
 def loss_symbols(facts: FileFacts) -> frozenset[str]:
     """Losses, steps and code that goes backward: what they call on a prediction passes gradients on."""
     named = {scope.qualname for scope in facts.symbols.scopes if _is_loss(facts, scope)}
-    backward = (*_backward_calls(facts), *_leaves(facts))
-    return frozenset(named | {facts.symbol_of(site) for site in backward})
+    backward = [site for site in facts.calls.find(words=("backward",)) if method_called(site.node)]
+    return frozenset(named | {facts.symbol_of(site) for site in (*backward, *_leaves(facts))})
 
 
 def stands_in_loss(facts: FileFacts, scope: int) -> bool:
     """Whether code belongs to a loss, or to a step of training, by its name or that of its class."""
     return any(_is_loss(facts, facts.symbols.scopes[index]) for index in facts.around(scope))
-
-
-def _backward_calls(facts: FileFacts) -> Iterator[CallSite]:
-    for site in facts.calls.find(words=("backward",)):
-        if method_called(site.node):
-            yield site
 
 
 def _leaves(facts: FileFacts) -> Iterator[CallSite]:

@@ -11,11 +11,12 @@ from pathlib import PurePosixPath
 import msgspec
 
 from torchlint.diagnostics import Location
+from torchlint.facts.control.blocks import Function
 from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import decorator_names
-from torchlint.facts.scopes import CallSite, ScopeKind
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_main_guard, is_method_call
 from torchlint.facts.watch import Watch
 from torchlint.facts.words import says
@@ -47,13 +48,9 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 @functools.lru_cache(maxsize=1024)
 def is_test(path: str) -> bool:
     """Whether a path is test code, which never decides for a package."""
-    parts = PurePosixPath(path).parts
-    name = parts[-1]
-    return (
-        bool({"tests", "test", "testing"} & set(parts[:-1]))
-        or name.startswith("test_")
-        or name.endswith(("_test.py", "conftest.py"))
-    )
+    *folders, name = PurePosixPath(path).parts
+    is_below = not {"tests", "test", "testing"}.isdisjoint(folders)
+    return is_below or name.startswith("test_") or name.endswith(("_test.py", "conftest.py"))
 
 
 def is_example(path: str) -> bool:
@@ -99,10 +96,9 @@ def entries_of(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> Iterator
     if guards:
         yield Entry(EntryKind.GUARD, MAIN, place_of(facts, guards[0]), is_trial=_is_trial(facts.tree, guards[0]))
     for scope in facts.symbols.scopes:
-        if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
-            decorators = scope.node.decorator_list  # type: ignore[attr-defined]
-            if any(_is_command(facts, decorator, scope.parent, watch) for decorator in decorators):
-                yield Entry(EntryKind.COMMAND, scope.qualname, place_of(facts, scope.node))
+        decorators = scope.node.decorator_list if isinstance(scope.node, Function) else ()
+        if any(_is_command(facts, decorator, scope.parent or 0, watch) for decorator in decorators):
+            yield Entry(EntryKind.COMMAND, scope.qualname, place_of(facts, scope.node))
     if not guards:
         scripts = list(_script(facts, watch))
         yield from _notebook(facts, scripts) if is_notebook else scripts
@@ -145,12 +141,8 @@ def _is_command(facts: FileFacts, decorator: ast.expr, scope: int, watch: Watch)
     names = decorator_names(facts, decorator, scope)
     if any(name.endswith(_GROUPS) for name in names):
         return False
-    return bool(names & watch.command_decorators) or any(_is_of_group(name) for name in names)
-
-
-def _is_of_group(name: str) -> bool:
-    """`@cli.command()`, where `cli` is a function of the project that another decorator made a group."""
-    return "::" in name and name.endswith(".command")
+    # As `@cli.command()`, where `cli` is a function of the project that another decorator made a group.
+    return bool(names & watch.command_decorators) or any("::" in one and one.endswith(".command") for one in names)
 
 
 def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:

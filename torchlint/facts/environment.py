@@ -13,7 +13,7 @@ from torchlint.catalogue.programs import ProcessStarters
 from torchlint.diagnostics import Location
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.tree import method_called
+from torchlint.facts.tree import literal_text, method_called
 
 _SETTERS = frozenset({"os.environ.setdefault", "os.putenv", "os.environ.__setitem__"})
 
@@ -115,13 +115,11 @@ def process_starts(facts: FileFacts, starters: ProcessStarters) -> Iterator[Proc
             yield ProcessStart(facts.symbol_of(site), site.node.lineno)
 
 
-def _program(call: ast.Call) -> str | None:
+def _program(call: ast.Call) -> str:
     """The first word of a command: of `["git", "rev-parse"]`, `"git status"` or `f"git clone {url}"`."""
     command: ast.expr | None = call.args[0] if call.args else None
     if isinstance(command, ast.List | ast.Tuple) and command.elts:
         command = command.elts[0]
     if isinstance(command, ast.JoinedStr) and command.values:
         command = command.values[0]
-    text = command.value if isinstance(command, ast.Constant) else None
-    words = re.split(r"\s", text.strip()) if isinstance(text, str) else []
-    return words[0] if words else None
+    return re.split(r"\s", literal_text(command).strip())[0]

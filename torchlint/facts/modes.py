@@ -15,6 +15,7 @@ from torchlint.facts.control.conditions import decisions
 from torchlint.facts.file import FileFacts
 from torchlint.facts.options.demands import Demand, demand_of, demands_on
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tree import words_in
 from torchlint.facts.values import Values, argument_of, may_be_hidden
 
 
@@ -119,9 +120,8 @@ def _guard(facts: FileFacts, site: CallSite) -> tuple[bool, str | None]:
 
 def _is_environmental(test: ast.expr) -> bool:
     """Tests that ask about the machine or the program, not about a choice: CUDA at hand, versions, the main guard."""
-    words = {node.attr for node in ast.walk(test) if isinstance(node, ast.Attribute)}
-    words |= {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
-    return bool(words & {"is_available", "device_count", "__version__", "__name__", "hasattr", "version"})
+    asking = {"is_available", "device_count", "__version__", "__name__", "hasattr", "version"}
+    return not asking.isdisjoint(words_in(test))
 
 
 _PRECISION = "torch.set_float32_matmul_precision"

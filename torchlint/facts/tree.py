@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeGuard
 
+from torchlint.facts.grouping import grouped
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ class TreeIndex:
         self._facts = facts
         self._own: dict[ast.stmt, dict[ast.AST, ast.AST]] = {}
         self._scopes = facts.symbols.scope_of
-        self._attributes: dict[str, list[ast.Attribute]] | None = None
         self._statements: dict[ast.AST, ast.stmt] = {site.node: site.statement for site in facts.symbols.calls}
         """Of calls: most questions begin at one, and need not go through the whole file."""
 
@@ -77,12 +77,11 @@ class TreeIndex:
 
     def attributes(self, name: str) -> list[ast.Attribute]:
         """All places that read, write or delete an attribute of this name, of whatever object."""
-        if self._attributes is None:
-            self._attributes = {}
-            for node in self.parents:
-                if isinstance(node, ast.Attribute):
-                    self._attributes.setdefault(node.attr, []).append(node)
         return self._attributes.get(name, [])
+
+    @functools.cached_property
+    def _attributes(self) -> dict[str, list[ast.Attribute]]:
+        return grouped((node.attr, node) for node in self.parents if isinstance(node, ast.Attribute))
 
     def within(self, statement: ast.stmt) -> Mapping[ast.AST, ast.AST]:
         """Each node of a statement's own expressions, with the one it stands in; nested statements are left out."""
@@ -179,6 +178,11 @@ def is_ellipsis(node: ast.AST) -> bool:
 def index_parts(subscript: ast.Subscript) -> list[ast.expr]:
     """What a subscript says of each dimension: `i` and `0` in `x[i, 0]`."""
     return subscript.slice.elts if isinstance(subscript.slice, ast.Tuple) else [subscript.slice]
+
+
+def literal_text(node: ast.AST | None) -> str:
+    """The text that a literal is; empty for all else."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def is_literal_none(node: ast.AST | None) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from torchlint.facts.components import reached
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import MAIN
 from torchlint.facts.namespaces import IMPORTING
@@ -125,18 +127,13 @@ class UnusedDefinitions:
 
     def _having(self, path: str, name: str) -> set[str]:
         """The modules in which it has a name: those that import it, and those that import these whole."""
-        found, waiting = {path}, [path]
-        while waiting:
-            module = waiting.pop()
-            importers = self._project.importers.get(module, frozenset()) - found
-            new = {one for one in importers if self._imports(one, module, name)}
-            found |= new
-            waiting += new
-        return found
+        return set(reached([path], lambda module: self._importing(module, name)))
 
-    def _imports(self, importer: str, module: str, name: str) -> bool:
-        imports = self._project.summaries[importer].imports
-        return any(one.path == module and one.name in ("", name) for one in imports)
+    def _importing(self, module: str, name: str) -> Iterator[str]:
+        for importer in self._project.importers.get(module, ()):
+            imports = self._project.summaries[importer].imports
+            if any(one.path == module and one.name in ("", name) for one in imports):
+                yield importer
 
     def _looks_up(self, path: str) -> bool:
         if path not in self._looking_up:
@@ -160,9 +157,8 @@ def _part(statement: ast.stmt) -> _Part:
     words = frozenset(word for node in ast.walk(statement) for word in _words(node))
     if isinstance(statement, _DEFINITIONS):
         return _Part(statement.name, not statement.decorator_list, is_guard=False, words=words)
-    return _Part(
-        "", is_plain=False, is_guard=isinstance(statement, ast.If) and is_main_guard(statement.test), words=words
-    )
+    is_guard = isinstance(statement, ast.If) and is_main_guard(statement.test)
+    return _Part("", is_plain=False, is_guard=is_guard, words=words)
 
 
 def _targets(statement: ast.stmt) -> list[str]:

@@ -25,6 +25,7 @@ from torchlint.facts.options.declared import KEPT, SEED
 from torchlint.facts.options.settings import Keys, SettingsAnalysis
 from torchlint.facts.values import Constant
 from torchlint.project.outside import Outside
+from torchlint.project.search_path import folders_above
 from torchlint.project.shown import shown_path
 
 if TYPE_CHECKING:
@@ -98,11 +99,7 @@ class ConfigurationFiles:
 
     def _file(self, given: str, path: str, *, is_beside: bool) -> str | None:
         """The only file that a path may mean: nobody knows in which folder the program is started."""
-        folder = posixpath.dirname(path)
-        folders = [folder]
-        while folder and not is_beside:
-            folder = posixpath.dirname(folder)
-            folders.append(folder)
+        folders = [posixpath.dirname(path)] if is_beside else folders_above(path)
         meant = {posixpath.normpath(posixpath.join(one, given)) for one in folders}
         found = {one for one in meant if one in self._paths or self._is_of_json(one)}
         return found.pop() if len(found) == 1 else None

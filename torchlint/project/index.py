@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from torchlint.facts.accelerators import GPUS
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.file import FileFacts
+from torchlint.facts.grouping import grouped
 from torchlint.facts.modes import Mode
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
@@ -286,10 +286,7 @@ class Project:
     @functools.cached_property
     def importers(self) -> Mapping[str, frozenset[str]]:
         """The files that import each file."""
-        found: dict[str, set[str]] = defaultdict(set)
-        for path, summary in self.summaries.items():
-            for one in summary.imports:
-                found[one.path].add(path)
+        found = grouped((one.path, path) for path, summary in self.summaries.items() for one in summary.imports)
         return {path: frozenset(others) for path, others in found.items()}
 
     @functools.cached_property

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.control.order import Moment
+from torchlint.facts.grouping import grouped
 from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
@@ -101,15 +101,11 @@ class _Order:
         self._generator = generator
         self._calls = calls
         self._handed_on = handed_on
-        self._seeds: dict[Symbol, list[SeedCall]] = defaultdict(list)
-        self._draws: dict[Symbol, list[Draw]] = defaultdict(list)
-        for path, summary in summaries.items():
-            for seed in summary.seeds:
-                if generator in seed.generators and counts(seed):
-                    self._seeds[path, seed.symbol].append(seed)
-            for draw in summary.draws:
-                if draw.generator == generator and (draw.makes in kinds or draw.is_lasting):
-                    self._draws[path, draw.symbol].append(draw)
+        seeds = (one for summary in summaries.values() for one in summary.seeds if generator in one.generators)
+        draws = (one for summary in summaries.values() for one in summary.draws if one.generator == generator)
+        staying = (one for one in draws if one.makes in kinds or one.is_lasting)
+        self._seeds = grouped(((one.path, one.symbol), one) for one in seeds if counts(one))
+        self._draws = grouped(((one.path, one.symbol), one) for one in staying)
 
     def is_all_that_seeds(self, program: Program, run: frozenset[Symbol], possible: Iterable[SeedCall]) -> bool:
         """Whether every possible seed is one that the program runs by calls, none of them at import."""

@@ -11,10 +11,12 @@ import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Argument, Edge
+from torchlint.facts.components import reached
 from torchlint.facts.entries import Entry, EntryKind, is_example, is_test
+from torchlint.facts.grouping import grouped
 from torchlint.facts.modes import Mode, ModeCall
 from torchlint.facts.summary import FileSummary
-from torchlint.project.call_graph import CallGraph, Symbol
+from torchlint.project.call_graph import CallGraph, Symbol, symbol_of
 from torchlint.project.given_arguments import HandedOn
 from torchlint.project.requirements.pyproject import table_of, toml_of
 from torchlint.project.requirements.specifiers import text_of
@@ -134,14 +136,8 @@ class Programs:
     def _mode_at(self, program: Program, path: str, call: ModeCall) -> Mode:
         if call.parameter is None:
             return call.mode
-        asked = f"{path}::{call.symbol}"
-        edges = [
-            (place[0], edge)
-            for place in program.reached
-            for edge in self.calls.edges_from(place)
-            if edge.callee == asked
-        ]
-        modes = {self._argument_mode(path, call, *one) for one in edges}
+        calls = self.calls.calls_of(f"{path}::{call.symbol}")
+        modes = {self._argument_mode(path, call, place[0], edge) for place, edge in calls if place in program.reached}
         return modes.pop() if len(modes) == 1 else Mode.OPTIONAL
 
     def _argument_mode(self, path: str, call: ModeCall, caller: str, edge: Edge) -> Mode:
@@ -169,18 +165,10 @@ class Reach:
 
     def __init__(self, program: Program, summaries: Mapping[str, FileSummary]) -> None:
         self._reached = program.reached
-        bases: dict[tuple[str, str], list[tuple[str, str]]] = {}
-        for path, summary in summaries.items():
-            for owner, base in summary.bases:
-                base_path, separator, name = base.partition("::")
-                if separator:
-                    bases.setdefault((path, owner), []).append((base_path, name))
-        self._owners = set(program.reached)
-        waiting = [(path, _owner(symbol)) for path, symbol in program.reached if "." in symbol] + list(program.reached)
-        while waiting:
-            place = waiting.pop()
-            self._owners.add(place)
-            waiting += [base for base in bases.get(place, ()) if base not in self._owners]
+        told = ((path, owner, base) for path, summary in summaries.items() for owner, base in summary.bases)
+        bases = grouped(((path, owner), symbol_of(base)) for path, owner, base in told if "::" in base)
+        owners = [(path, _owner(symbol)) for path, symbol in program.reached if "." in symbol]
+        self._owners = frozenset(reached((*owners, *program.reached), lambda place: bases.get(place, ())))
 
     def holds(self, path: str, symbol: str) -> bool:
         """Whether a symbol may run: it is reached, or lies in a function or class that is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 import msgspec
@@ -170,12 +170,8 @@ def _is_program(function: str) -> bool:
 
 def _is_built_apart(path: str, start: str, summaries: Mapping[str, FileSummary]) -> bool:
     """Whether a file lies in a package that is installed by itself, and what starts does not."""
-    builds = (
-        f"{folder}/setup.py"
-        for folder in PurePosixPath(path).parents
-        if not PurePosixPath(start).is_relative_to(folder)
-    )
-    return any(build in summaries for build in builds)
+    apart = (folder for folder in PurePosixPath(path).parents if not PurePosixPath(start).is_relative_to(folder))
+    return any(f"{folder}/setup.py" in summaries for folder in apart)
 
 
 def _seeds(
@@ -191,10 +187,6 @@ def _seeds(
     )
 
 
-def _ordered(places: Iterable[Symbol], summaries: Mapping[str, FileSummary]) -> list[Symbol]:
-    return sorted(place for place in places if place[0] in summaries)
-
-
 def _loads_in_main_process(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> bool:
     made = [
         loader.where
@@ -207,7 +199,7 @@ def _loads_in_main_process(run: frozenset[Symbol], summaries: Mapping[str, FileS
 
 def _loading(run: frozenset[Symbol], calls: CallGraph, summaries: Mapping[str, FileSummary]) -> frozenset[Symbol]:
     """What loaders run: methods of data sets, and functions that data sets and loaders are handed."""
-    methods = ((path, f"{name}.{method}") for path, name in _ordered(run, summaries) for method in _LOADING)
+    methods = ((path, f"{name}.{method}") for path, name in run if path in summaries for method in _LOADING)
     handed = (calls.callee(edge) for place in run for edge in calls.edges_from(place) if edge.is_loading)
     return calls.run([*(place for place in methods if place[1] in summaries[place[0]].functions), *handed])
 
@@ -223,15 +215,12 @@ def _first_draws(
     replaces = any((path, symbol) in run for path in paths for symbol in summaries[path].loads_weights)
     ranks = {"object": 2, "model": int(replaces)}
     found: dict[str, Draw] = {}
-    drawn = [draw for path in paths for draw in _by_place(summaries[path].draws) if (path, draw.symbol) in run]
+    told = (draw for path in paths for draw in sorted(summaries[path].draws, key=lambda draw: draw.place.location))
+    drawn = [draw for draw in told if (draw.path, draw.symbol) in run]
     for draw in sorted(drawn, key=lambda draw: ranks.get(draw.makes, 0)):
         if draw.generator not in found and not is_never(draw):
             found[draw.generator] = draw
     yield from (found[generator] for generator in ("torch", "numpy", "random") if generator in found)
-
-
-def _by_place(draws: Iterable[Draw]) -> list[Draw]:
-    return sorted(draws, key=lambda draw: draw.place.location)
 
 
 def _saved(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[SavedDraw]:

@@ -12,6 +12,7 @@ from torchlint.facts.flow.values import EACH, Definition, End, Parameter, Throug
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.annotations import agreed, kind_of_annotation
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
 
@@ -155,5 +156,4 @@ def speaks_of_text(expression: ast.expr) -> bool:
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             return says(key.value, "text")
         return speaks_of_text(expression.value)
-    word = expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
-    return says(word, "text")
+    return says(last_word(expression), "text")

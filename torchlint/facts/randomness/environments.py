@@ -22,6 +22,8 @@ from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_literal_none, last_word, method_called
 from torchlint.facts.values import all_given, argument_of, may_be_hidden
 
+Seeders = Mapping[str, frozenset[str]]
+"""The calls that seed, each with the generators."""
 _GYM = ("gymnasium", "gym")
 _TABLE = load_generators().environments
 MAKERS = _TABLE.makers | _TABLE.algorithms
@@ -58,9 +60,7 @@ class EnvironmentCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     place: Place
 
 
-def environment_call(
-    facts: FileFacts, site: CallSite, names: Names, seeders: Mapping[str, frozenset[str]]
-) -> EnvironmentCall | None:
+def environment_call(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> EnvironmentCall | None:
     """What a call does to an environment, if anything."""
     part = _part(facts, site, names, seeders)
     if part is None:
@@ -73,9 +73,7 @@ def concerns_environments(facts: FileFacts) -> bool:
     return facts.source.mentions(*_WORDS)
 
 
-def _part(
-    facts: FileFacts, site: CallSite, names: Names, seeders: Mapping[str, frozenset[str]]
-) -> EnvironmentPart | None:
+def _part(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> EnvironmentPart | None:
     if makes_environment(facts, site, names):
         return EnvironmentPart.MADE
     if samples_actions(facts, site):
@@ -125,9 +123,7 @@ def samples_actions(facts: FileFacts, site: CallSite) -> bool:
 # -- seeding -------------------------------------------------------------------------------------
 
 
-def _seeding(
-    facts: FileFacts, site: CallSite, names: Names, seeders: Mapping[str, frozenset[str]]
-) -> EnvironmentPart | None:
+def _seeding(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> EnvironmentPart | None:
     call = site.node
     if any(name in seeders or name.partition(".")[0] in _TABLE.elsewhere for name in names.names):
         return None

@@ -19,7 +19,7 @@ from torchlint.facts.full_names import Names
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.scopes import CallSite, ScopeKind
-from torchlint.facts.tree import is_literal_none, last_word
+from torchlint.facts.tree import children, is_literal_none, last_word
 from torchlint.facts.values import all_given
 
 EVERYTHING = frozenset({"torch", "numpy", "random"})
@@ -196,13 +196,6 @@ def is_fixed(facts: FileFacts, seed: ast.expr, scope: int, is_fixed_name: IsFixe
         if seed.keywords or facts.names(seed.func, scope).only not in _CONVERSIONS:
             return False
         return all(is_fixed(facts, argument, scope, is_fixed_name) for argument in seed.args)
-    parts: list[ast.expr] = []
-    if isinstance(seed, ast.Attribute):
-        parts = [seed.value]
-    elif isinstance(seed, ast.BinOp):
-        parts = [seed.left, seed.right]
-    elif isinstance(seed, ast.UnaryOp):
-        parts = [seed.operand]
-    elif isinstance(seed, ast.Subscript):
-        parts = [seed.value, seed.slice]
-    return bool(parts) and all(is_fixed(facts, part, scope, is_fixed_name) for part in parts)
+    if not isinstance(seed, ast.Attribute | ast.BinOp | ast.UnaryOp | ast.Subscript):
+        return False
+    return all(is_fixed(facts, part, scope, is_fixed_name) for part in children(seed))  # type: ignore[arg-type]

@@ -214,9 +214,6 @@ def makes_sparse(facts: FileFacts) -> bool:
 
 def _may_make_sparse(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """By the last part of its name; the call of a tensor's method, or of a function of torch, makes one for sure."""
-    if isinstance(call.func, ast.Attribute):
-        name = call.func.attr
-    else:
-        name = (facts.names(call.func, scope).only or "").rpartition(".")[2]
+    name = method_called(call) or (facts.names(call.func, scope).only or "").rpartition(".")[2]
     is_made = name.startswith(("sparse_", "to_torch_")) and name.endswith("_tensor")
     return is_made or name.startswith("to_sparse")

@@ -65,9 +65,8 @@ def kind_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: in
 def _of_part(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> Kind:
     """Expressions whose kind is that of a part of them."""
     if isinstance(expression, ast.UnaryOp):
-        return (
-            Kind.NUMBER if isinstance(expression.op, ast.Not) else kind_of(facts, expression.operand, scope, depth - 1)
-        )
+        is_truth = isinstance(expression.op, ast.Not)
+        return Kind.NUMBER if is_truth else kind_of(facts, expression.operand, scope, depth - 1)
     if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Slice):
         inner = kind_of(facts, expression.value, scope, depth - 1)
         return inner if inner in INDEXED else Kind.UNKNOWN
