@@ -202,10 +202,8 @@ def _added(facts: FileFacts) -> Iterator[_Put]:
         elif function.attr in words.extending:
             for one in given:
                 yield _Put(site.node, holder, (*path, EACH), one, site.scope, is_spread=True)
-            for keyword in site.node.keywords:
-                yield _Put(
-                    site.node, holder, (*path, Item(keyword.arg)), keyword.value, site.scope, keyword.arg is None
-                )
+            for named in site.node.keywords:
+                yield _Put(site.node, holder, (*path, Item(named.arg)), named.value, site.scope, named.arg is None)
 
 
 def _held_by(target: ast.expr) -> tuple[ast.expr, Path]:

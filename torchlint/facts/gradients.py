@@ -16,7 +16,7 @@ from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.training.steps import goes_backward
-from torchlint.facts.tree import is_method_call, is_own, last_word, method_called
+from torchlint.facts.tree import is_method_call, is_own, last_word, method_called, names_in
 from torchlint.facts.values import argument_of
 
 _CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
@@ -137,7 +137,10 @@ def _is_made_cut_off(facts: FileFacts, call: ast.Call, scope: int, depth: int) -
         if _follows_receiver(call.func.attr):
             return is_cut_off(facts, call.func.value, scope, depth - 1)
     names = facts.names(call.func, scope)
-    return names.complete and bool(names.names) and all(_is_loaded(name) for name in names.names)
+    # Data is loaded, or a tensor is new: no gradient flows through.
+    loaded = load_values().data
+    is_made = [one in loaded or function_named(one).values in ("fresh", "like") for one in names.names]
+    return names.complete and bool(is_made) and all(is_made)
 
 
 def asks_for_gradient(facts: FileFacts, node: ast.expr, scope: int) -> bool:
@@ -179,11 +182,6 @@ def _is_frozen(facts: FileFacts, attribute: ast.Attribute, scope: int) -> bool:
         and facts.value(argument_of(value, "requires_grad", 1), where).constants == (False,)
         for value, where in made
     )
-
-
-def _is_loaded(name: str) -> bool:
-    """Whether a function returns what no gradient flows through: data, or a tensor that is new."""
-    return name in load_values().data or function_named(name).values in ("fresh", "like")
 
 
 def _follows_receiver(name: str) -> bool:
@@ -256,11 +254,8 @@ def _is_moved_element(facts: FileFacts, value: ast.expr | None, parameter: str, 
     while is_method_call(value) and _follows_receiver(value.func.attr):
         value = value.func.value
     bound = facts.bindings(value, scope)
-    return bool(bound) and all(
-        isinstance(b.statement, ast.For)
-        and any(isinstance(node, ast.Name) and node.id == parameter for node in ast.walk(b.statement.iter))
-        for b in bound
-    )
+    iterated = [one.statement.iter for one in bound if isinstance(one.statement, ast.For)]
+    return bool(bound) and len(iterated) == len(bound) and all(parameter in names_in(one) for one in iterated)
 
 
 def _is_rebound_to_itself(facts: FileFacts, binding: Binding, name: str) -> bool:

@@ -151,7 +151,8 @@ class Resolver:
         if known is not None:
             return known
         owner = self.owner(name, scope)
-        if owner is not None and owner.index != scope and not any(map(_says_more, owner.bindings[name])):
+        bound = () if owner is None or owner.index == scope else owner.bindings[name]
+        if owner is not None and bound and all(one.value is None and one.annotation is None for one in bound):
             above = (owner.index, name)  # imports and definitions: the same wherever they are read
             found = self._memo.get(above) or self.name(name, owner.index, depth)
             if above in self._memo:
@@ -277,8 +278,3 @@ def _changes(binding: Binding, name: str) -> list[str]:
     """The methods by which a binding changes what the name stands for: `data = data.map(f)`."""
     change = changed(binding.value) if binding.kind is BindingKind.ASSIGN else None
     return change[1] if change is not None and getattr(change[0], "id", "") == name else []
-
-
-def _says_more(binding: Binding) -> bool:
-    """Whether what a name is bound to, or declared as, is an expression, with names of its own."""
-    return binding.value is not None or binding.annotation is not None

@@ -203,6 +203,10 @@ def words_in(*nodes: ast.AST) -> Iterator[str]:
         yield from filter(None, map(last_word, ast.walk(node)))
 
 
+def names_in(expression: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
+
+
 def targets_of(node: ast.AST) -> list[ast.expr]:
     """What an assignment of whatever kind binds or changes; nothing for other statements."""
     if isinstance(node, ast.AnnAssign | ast.AugAssign):

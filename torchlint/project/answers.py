@@ -41,18 +41,16 @@ class Interview:
 
         The question is plain data that tells what is asked; without one nothing is remembered.
         """
-        key = None if question is None or self._kept is None else encoded(question)
-        if key is None or self._kept is None:
-            facts = self.read(path)
-            return None if facts is None else ask(facts)
-        known = decoded(self._kept.answer(path, key), kind)
+        kept = self._kept
+        key = None if question is None or kept is None else encoded(question)
+        known = None if key is None or kept is None else decoded(kept.answer(path, key), kind)
         if known is not None:
             return known
         facts = self.read(path)
         found = None if facts is None else ask(facts)
-        body = None if found is None else encoded(found)
-        if body is not None:
-            self._kept.keep_answer(path, key, body)
+        body = None if found is None or key is None else encoded(found)
+        if kept is not None and key is not None and body is not None:
+            kept.keep_answer(path, key, body)
         return found
 
 

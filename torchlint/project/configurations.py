@@ -81,12 +81,9 @@ class ConfigurationFiles:
         for given in sorted(configuration.paths):
             file = self._file(given, path, is_beside=configuration.is_beside)
             document = document_of(self._text(file)) if file is not None and name in self._text(file) else None
-            waiting = [document] if document is not None and document.id == "mapping" else []
-            while waiting:
-                for key, value in waiting.pop().value:
-                    waiting += [value] if value.id == "mapping" else []
-                    if key.value == name and value.id == "scalar":
-                        yield _constant(value)
+            for _, key, value in entries_of(document, ""):
+                if key == name and value.id == "scalar":
+                    yield _constant(value)
 
     def say(self, word: str) -> bool:
         """Whether one of the files holds a word: `_target_: data.Pictures`."""
@@ -142,6 +139,19 @@ def document_of(text: str) -> yaml.Node | None:
         return None
 
 
+def entries_of(document: yaml.Node | None, name: str) -> Iterator[tuple[str, str, yaml.Node]]:
+    """The entries of all sections of a document that is called so, by the section and the key."""
+    waiting, seen = [(document, name)], set[int]()
+    while waiting:
+        node, section = waiting.pop()
+        if node is None or node.id != "mapping" or id(node) in seen:
+            continue
+        seen.add(id(node))
+        for key, value in node.value:
+            waiting.append((value, str(key.value)))
+            yield section, str(key.value), value
+
+
 def _constant(node: yaml.Node) -> Constant:
     if node.tag == _BOOLEAN:
         return node.value.lower() in ("true", "yes", "on")
@@ -189,13 +199,10 @@ def seeds_in(text: str, shown: str) -> tuple[ConfiguredSeed, ...]:
         for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
             path = None if keys is None or not isinstance(key, yaml.ScalarNode) else (*keys, key.value)
             waiting.append((value, path))
-            if path is not None and SEED.fullmatch(path[-1]) and _is_chosen(value) and not _is_kept(lines, key):
+            is_chosen = value.tag == _INTEGER and not value.value.startswith("-")
+            if path is not None and SEED.fullmatch(path[-1]) and is_chosen and not _is_kept(lines, key):
                 found.append(ConfiguredSeed(path, _located(shown, key, value)))
     return tuple(sorted(found, key=lambda seed: seed.location))
-
-
-def _is_chosen(value: yaml.Node) -> bool:
-    return bool(value.tag == _INTEGER) and not value.value.startswith("-")
 
 
 def _is_kept(lines: Sequence[str], key: yaml.Node) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -71,12 +71,6 @@ def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, 
     )
 
 
-def _calls_at(places: Iterable[Symbol], summaries: Mapping[str, FileSummary]) -> list[EnvironmentCall]:
-    found = [
-        call
-        for path, symbol in places
-        if path in summaries
-        for call in summaries[path].environments
-        if call.symbol == symbol
-    ]
-    return sorted(found, key=lambda call: call.place.location)
+def _calls_at(places: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> list[EnvironmentCall]:
+    told = (call for path in {path for path, _ in places} & summaries.keys() for call in summaries[path].environments)
+    return sorted((one for one in told if (one.path, one.symbol) in places), key=lambda call: call.place.location)

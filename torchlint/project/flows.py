@@ -33,6 +33,8 @@ Followed = TypeVar("Followed", bound=Analysis)
 _MOST_ORIGINS = 20
 """Origins of one value that are asked for: what has more may be anything."""
 Answer = TypeVar("Answer")
+Asked = Callable[["FileFacts", "End"], Iterable["Answer | Origin | None"]]
+"""What is asked of where a value comes from in one file: it gives answers, or what the next files are asked."""
 
 
 class FarSink(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -158,15 +160,11 @@ class _Answers(msgspec.Struct, Generic[Answer], frozen=True, array_like=True):
 
 
 def origins_answered(
-    project: Project,
-    origins: Iterable[Origin],
-    asked: Callable[[FileFacts, End], Iterable[Answer | Origin | None]],
-    kind: type[Answer] | None = None,
+    project: Project, origins: Iterable[Origin], asked: Asked[Answer], kind: type[Answer] | None = None
 ) -> Iterator[Answer | None]:
     """What a question answers of a value wherever it may come from; None for what is not seen.
 
-    `asked` goes on with where the value comes from in one file: to an answer, or to the next files. Answers of a
-    `kind` are plain data, and kept for later runs.
+    Answers of a `kind` are plain data, and kept for later runs.
     """
     waiting, seen = deque(origins), set[Origin]()
     while waiting:
@@ -187,11 +185,7 @@ def origins_answered(
 
 
 def _answers(
-    project: Project,
-    path: str,
-    origin: Origin,
-    asked: Callable[[FileFacts, End], Iterable[Answer | Origin | None]],
-    kind: type[Answer] | None,
+    project: Project, path: str, origin: Origin, asked: Asked[Answer], kind: type[Answer] | None
 ) -> _Answers[Answer] | None:
     def ask(facts: FileFacts) -> _Answers[Answer]:
         ends = list(definitions_behind(facts, origin))

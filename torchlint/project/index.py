@@ -371,12 +371,8 @@ class Project:
     @functools.cached_property
     def turns_mode_on(self) -> bool:
         """Whether any code outside tests turns the determinism mode on, reached or not."""
-        return any(
-            call.mode in (Mode.ON, Mode.WARN_ONLY)
-            for path, summary in self.summaries.items()
-            if not is_test(path)
-            for call in summary.modes
-        )
+        calls = (call for path, one in self.summaries.items() if not is_test(path) for call in one.modes)
+        return any(call.mode in (Mode.ON, Mode.WARN_ONLY) for call in calls)
 
     def frameworks_set(self, variable: str) -> bool:
         """Whether a framework that sets the variable itself is asked to turn the mode on."""

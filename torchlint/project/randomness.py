@@ -188,12 +188,8 @@ def _seeds(
 
 
 def _loads_in_main_process(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> bool:
-    made = [
-        loader.where
-        for path, summary in summaries.items()
-        for loader in summary.workers
-        if (path, loader.symbol) in run
-    ]
+    loaders = ((path, loader) for path, summary in summaries.items() for loader in summary.workers)
+    made = [loader.where for path, loader in loaders if (path, loader.symbol) in run]
     return bool(made) and all(where is Where.MAIN_PROCESS for where in made)
 
 

@@ -23,10 +23,7 @@ class Texts:
     """The sources, by path. A text counts where it stands in code, never in a comment."""
 
     def __init__(
-        self,
-        contents: Callable[[], Iterator[tuple[str, bytes]]],
-        read: Callable[[str], bytes],
-        interview: Interview,
+        self, contents: Callable[[], Iterator[tuple[str, bytes]]], read: Callable[[str], bytes], interview: Interview
     ) -> None:
         self._contents = contents
         self._read = functools.lru_cache(_KEPT)(read)

@@ -17,11 +17,11 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Through
 from torchlint.facts.grouping import grouped
 from torchlint.facts.options.declared import option_defaults
-from torchlint.facts.order.loops import names_bound, names_in
+from torchlint.facts.order.loops import names_bound
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tree import literal_text, method_called
+from torchlint.facts.tree import literal_text, method_called, names_in
 from torchlint.facts.values import argument_of
 
 _DEPTH = 8

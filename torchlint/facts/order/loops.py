@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.facts.file import FileFacts
-from torchlint.facts.tree import is_method_call, last_word
+from torchlint.facts.tree import is_method_call, last_word, names_in
 
 IDS = "the class ids"
 SPLIT = "the split"
@@ -51,10 +51,6 @@ def index_name(target: ast.expr) -> str | None:
     if isinstance(target, ast.Tuple) and target.elts and isinstance(target.elts[0], ast.Name):
         return target.elts[0].id
     return None
-
-
-def names_in(expression: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
 
 
 def names_bound(loop: ast.For | ast.AsyncFor) -> set[str]:

@@ -12,9 +12,9 @@ from torchlint.facts.definitions import definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
 from torchlint.facts.order.files import is_listed
-from torchlint.facts.order.loops import filled, names_in
+from torchlint.facts.order.loops import filled
 from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tree import is_method_call, is_own, last_word, words_in
+from torchlint.facts.tree import is_method_call, is_own, last_word, names_in, words_in
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
 

@@ -153,11 +153,8 @@ def is_incidental(facts: FileFacts, site: CallSite) -> bool:
         return True
     said, calls = _words_of(facts, site.statement)
     # What the draw is handed by a keyword says how it draws, not what for: `DataLoader(..., worker_init_fn=...)`.
-    return said or (bool(calls) and not calls <= {site.node, *_handed_by_keyword(site.node)})
-
-
-def _handed_by_keyword(call: ast.Call) -> Iterator[ast.AST]:
-    return (node for keyword in call.keywords for node in ast.walk(keyword.value))
+    handed = (node for keyword in site.node.keywords for node in ast.walk(keyword.value))
+    return said or (bool(calls) and not calls <= {site.node, *handed})
 
 
 @memoized

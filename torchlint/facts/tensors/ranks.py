@@ -268,18 +268,15 @@ def unpacked_rank(facts: FileFacts, name: ast.Name, scope: int) -> frozenset[int
 def _shape_unpackings(facts: FileFacts) -> dict[Variable | None, int]:
     found: dict[Variable | None, int] = {}
     for site in facts.symbols.assign_sites:
-        node = site.node
-        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Tuple):
-            continue
-        target = node.targets[0]
-        tensor = whose_shape(node.value)
-        if not isinstance(tensor, ast.Name) or any(isinstance(element, ast.Starred) for element in target.elts):
-            continue
-        found[facts.variable(tensor, site.scope)] = len(target.elts)
+        target = site.node.targets[0] if isinstance(site.node, ast.Assign) else None
+        elements = target.elts if isinstance(target, ast.Tuple) else []
+        tensor = whose_shape(site.node.value) if elements else None
+        if isinstance(tensor, ast.Name) and not any(isinstance(one, ast.Starred) for one in elements):
+            found[facts.variable(tensor, site.scope)] = len(elements)
     return found
 
 
-def whose_shape(value: ast.expr) -> ast.expr | None:
+def whose_shape(value: ast.expr | None) -> ast.expr | None:
     """`x` for `x.shape` and `x.size()`."""
     if is_method_call(value):
         is_whole = value.func.attr == "size" and not value.args and not value.keywords
