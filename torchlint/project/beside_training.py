@@ -22,6 +22,7 @@ from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.options import keeps_from_running
 from torchlint.project.programs import Program
+from torchlint.project.remembering import remembered
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -54,9 +55,7 @@ class UnusedDefinitions:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._users: dict[Symbol, frozenset[Symbol] | None] = {}
-        self._parts: dict[str, tuple[_Part, ...]] = {}
-        self._looking_up: dict[str, bool] = {}
+        self.memory: dict[Any, Any] = {}
 
     def hold(self, path: str, name: str) -> bool:
         """Whether nothing outside tests makes a class of a file, calls a function, or names it for others to do so.
@@ -69,20 +68,18 @@ class UnusedDefinitions:
         """Whether what names it, or names what does, is no definition itself: two that name each other use nothing."""
         found, waiting = {definition}, [definition]
         while waiting:
-            users = self._users_of(waiting.pop())
+            users = self._users_of(*waiting.pop())
             if users is None:
                 return True
             waiting += users - found
             found |= users
         return False
 
-    def _users_of(self, definition: Symbol) -> frozenset[Symbol] | None:
+    @remembered
+    def _users_of(self, path: str, name: str) -> frozenset[Symbol] | None:
         """The definitions that name a definition; None where other code does that runs, or may find it."""
-        if definition not in self._users:
-            self._users[definition] = None if self._is_open(*definition) else self._named_in(*definition)
-        return self._users[definition]
-
-    def _named_in(self, path: str, name: str) -> frozenset[Symbol] | None:
+        if self._is_open(path, name):
+            return None
         found = set()
         for other in self._naming(path, name):
             for part in (one for one in self._parts_of(other) if name in one.words):
@@ -135,18 +132,15 @@ class UnusedDefinitions:
             if any(one.path == module and one.name in ("", name) for one in imports):
                 yield importer
 
+    @remembered
     def _looks_up(self, path: str) -> bool:
-        if path not in self._looking_up:
-            is_worth = any(self._project.texts.naming(word, [path]) for word in _TELLING)
-            looks_up = self._project.interview.answer(path, "looks up", bool, _looks_up) if is_worth else False
-            self._looking_up[path] = looks_up is not False
-        return self._looking_up[path]
+        is_worth = any(self._project.texts.naming(word, [path]) for word in _TELLING)
+        return is_worth and self._project.interview.answer(path, "looks up", bool, _looks_up) is not False
 
+    @remembered
     def _parts_of(self, path: str) -> tuple[_Part, ...]:
-        if path not in self._parts:
-            kind: Any = tuple[_Part, ...]
-            self._parts[path] = self._project.interview.answer(path, "parts", kind, _parts) or ()
-        return self._parts[path]
+        kind: Any = tuple[_Part, ...]
+        return self._project.interview.answer(path, "parts", kind, _parts) or ()
 
 
 def _parts(facts: FileFacts) -> tuple[_Part, ...]:

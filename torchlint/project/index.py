@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -36,6 +36,7 @@ from torchlint.project.options import fails_by_default, never_draws, option_for_
 from torchlint.project.outside import Outside
 from torchlint.project.programs import ModeVerdict, Program, Programs, Reach, builds_package, console_scripts
 from torchlint.project.randomness import Randomness, randomness_of
+from torchlint.project.remembering import remembered
 from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.target import Targets, admitted, devices_of, gpus_of, used_among
 from torchlint.project.texts import Texts
@@ -87,11 +88,8 @@ class Project:
     outside: Outside = field(default_factory=Outside)
     program: Program | None = None
     """The one program that counts, for a project seen by it alone."""
-    _randomness: dict[Program, Randomness] = field(default_factory=dict)
-    _environments: dict[Program, Environments] = field(default_factory=dict)
-    _training: dict[Program, bool] = field(default_factory=dict)
-    _devices: dict[Program, frozenset[str] | None] = field(default_factory=dict)
-    _reach: dict[Program, Reach] = field(default_factory=dict)
+    memory: dict[Any, Any] = field(default_factory=dict)
+    """Of answers about programs, which all copies share."""
     answers: dict[object, object] = field(default_factory=dict)
     """To the questions of `once`."""
 
@@ -131,13 +129,8 @@ class Project:
     @functools.cached_property
     def targets(self) -> Targets:
         """The torch releases that each file may run on."""
-        return Targets(
-            None if self.is_alone else self.root,
-            self.manifests,
-            self.settings.torch,
-            self.catalogue.releases,
-            self.outside,
-        )
+        root = None if self.is_alone else self.root
+        return Targets(root, self.manifests, self.settings.torch, self.catalogue.releases, self.outside)
 
     def target_for(self, path: str) -> TorchTarget:
         """The torch releases that a file may run on: those of the nearest manifest, unless the configuration says."""
@@ -184,26 +177,22 @@ class Project:
         """Those of them that a file starts."""
         return [program for program in self.counted_programs if program.path == path]
 
+    @remembered
     def randomness_of(self, program: Program) -> Randomness:
         """What a program draws from, and what seeds it."""
-        if program not in self._randomness:
-            option_for = functools.partial(option_for_seed, program, self)
-            is_never = functools.partial(never_draws, program, self)
-            calls = self.programs.calls
-            self._randomness[program] = randomness_of(program, calls, self.summaries, option_for, is_never)
-        return self._randomness[program]
+        option_for = functools.partial(option_for_seed, program, self)
+        is_never = functools.partial(never_draws, program, self)
+        return randomness_of(program, self.programs.calls, self.summaries, option_for, is_never)
 
+    @remembered
     def environments_of(self, program: Program) -> Environments:
         """What a program does with reinforcement-learning environments."""
-        if program not in self._environments:
-            self._environments[program] = environments_of(program, self.programs.calls, self.summaries)
-        return self._environments[program]
+        return environments_of(program, self.programs.calls, self.summaries)
 
+    @remembered
     def reach_of(self, program: Program) -> Reach:
         """Which code may run in a program."""
-        if program not in self._reach:
-            self._reach[program] = Reach(program, self.summaries)
-        return self._reach[program]
+        return Reach(program, self.summaries)
 
     @functools.cached_property
     def interview(self) -> Interview:
@@ -233,11 +222,9 @@ class Project:
         """Whether findings about a file are about a GPU that torch calls `cuda`."""
         return not GPUS.isdisjoint(self.devices_for(path))
 
+    @remembered
     def _devices_of(self, program: Program) -> frozenset[str] | None:
-        if program not in self._devices:
-            found = devices_of(program, self.randomness_of(program), self.programs.calls, self.summaries)
-            self._devices[program] = found
-        return self._devices[program]
+        return devices_of(program, self.randomness_of(program), self.programs.calls, self.summaries)
 
     def mode_for(self, path: str) -> ModeVerdict:
         """The determinism mode of a file; the configuration and `--assume` beat what the code says."""
@@ -297,13 +284,10 @@ class Project:
         everything = frozenset((path, one.symbol) for path, file in self.summaries.items() for one in file.trainings)
         return training_in(frozenset(one for one in everything if not is_test(one[0])), self.summaries) is not None
 
+    @remembered
     def is_training(self, program: Program) -> bool:
         """Whether a program may train."""
-        if program not in self._training:
-            self._training[program] = may_train(
-                program.reached, self.programs.calls, self.summaries, self.texts.name_attribute
-            )
-        return self._training[program]
+        return may_train(program.reached, self.programs.calls, self.summaries, self.texts.name_attribute)
 
     @functools.cached_property
     def seed_order(self) -> SeedOrder:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from torchlint.facts.grouping import grouped
 from torchlint.facts.objects import EVERY, OWN
 from torchlint.facts.summary import FileSummary
+from torchlint.project.remembering import remembered
 
 _DEPTH = 6
 """Functions that give what others give, followed one after another."""
@@ -21,12 +23,9 @@ class Objects:
         self._summaries = summaries
         self._defining = defining
         """The function that a class has, or inherits."""
-        self._known: dict[str, list[str]] = {}
-        """The classes of the objects that were asked for."""
-        self._results: dict[tuple[str, str, int | None], list[str]] = defaultdict(list)
-        for path, summary in summaries.items():
-            for result in summary.results:
-                self._results[path, result.function, result.place].append(result.name)
+        self.memory: dict[Any, Any] = {}
+        told = ((path, one) for path, summary in summaries.items() for one in summary.results)
+        self._results = grouped(((path, one.function, one.place), one.name) for path, one in told)
 
     def callees(self, name: str) -> list[str]:
         """The methods that a call of a method of an object may run, by their classes; a class that is called itself."""
@@ -58,12 +57,10 @@ class Objects:
         methods = [name.removeprefix(f"{qualname}.") for name in functions if name.startswith(f"{qualname}.")]
         return sorted(f"{owner}.{name}" for name in methods if not name.startswith("_") and "." not in name)
 
+    @remembered
     def classes(self, name: str) -> list[str]:
         """The classes that an object may be of."""
-        found = self._known.get(name)
-        if found is None:
-            found = self._known[name] = sorted(set(self._classes(name, _DEPTH)))
-        return found
+        return sorted(set(self._classes(name, _DEPTH)))
 
     def _classes(self, name: str, depth: int) -> Iterator[str]:
         called, _, part = name.rpartition("()")

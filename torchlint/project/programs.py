@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -18,6 +19,7 @@ from torchlint.facts.modes import Mode, ModeCall
 from torchlint.facts.summary import FileSummary
 from torchlint.project.call_graph import CallGraph, Symbol, symbol_of
 from torchlint.project.given_arguments import HandedOn
+from torchlint.project.remembering import remembered
 from torchlint.project.requirements.pyproject import table_of, toml_of
 from torchlint.project.requirements.specifiers import text_of
 from torchlint.project.trainings import training_in
@@ -64,22 +66,20 @@ class Programs:
             if path in summaries
         ]
         self.programs = [self._program(path, entry) for path, entry in entries]
-        self._modes: dict[int, tuple[Program, ModeVerdict]] = {}
+        self.memory: dict[Any, Any] = {}
         self._handed_on: HandedOn | None = None
 
     def ask(self, handed_on: HandedOn) -> None:
         """From now on ask this for what calls hand on: programs may outlive the files of a run."""
         self._handed_on = handed_on
-        self._modes.clear()
+        self.memory.clear()
 
     def _works(self, path: str, entry: Entry) -> bool:
         """Whether what runs from here trains, or sets the mode that all behind it runs under."""
         run = self.calls.run([(path, entry.symbol)])
-        sets_mode = any((one, call.symbol) in run for one, _ in run for call in self._modes_in(one))
+        files = {one for one, _ in run} & self._summaries.keys()
+        sets_mode = any((one, call.symbol) in run for one in files for call in self._summaries[one].modes)
         return sets_mode or training_in(run, self._summaries) is not None
-
-    def _modes_in(self, path: str) -> tuple[ModeCall, ...]:
-        return self._summaries[path].modes if path in self._summaries else ()
 
     def _program(self, path: str, entry: Entry) -> Program:
         reached = self.calls.reached([(path, ""), (path, entry.symbol)])
@@ -110,20 +110,9 @@ class Programs:
         """The programs that decide for a file and leave the mode off."""
         return [one for one in self.reaching(path) if self.mode_of(one).mode in (Mode.OFF, Mode.OPTIONAL)]
 
+    @remembered
     def mode_of(self, program: Program) -> ModeVerdict:
         """The mode that one program sets: a large project has hundreds, and every finding asks."""
-        if id(program) not in self._modes:
-            self._modes[id(program)] = program, self._worked_out(program)
-        return self._modes[id(program)][1]
-
-    def mode_for(self, path: str) -> ModeVerdict:
-        """The weakest mode among the programs that reach a file; off when none does."""
-        if not self.sets_mode:
-            return ModeVerdict(Mode.OFF)
-        verdicts = [self.mode_of(program) for program in self.reaching(path)]
-        return min(verdicts, key=lambda verdict: verdict.mode, default=ModeVerdict(Mode.OFF))
-
-    def _worked_out(self, program: Program) -> ModeVerdict:
         found = ModeVerdict(Mode.OFF, program=program.path)
         for path in sorted(program.files & self._summaries.keys()):
             for call in sorted(self._summaries[path].modes, key=lambda call: call.symbol):
@@ -132,6 +121,13 @@ class Programs:
                     if mode > found.mode:
                         found = ModeVerdict(mode, call.location, program.path)
         return found
+
+    def mode_for(self, path: str) -> ModeVerdict:
+        """The weakest mode among the programs that reach a file; off when none does."""
+        if not self.sets_mode:
+            return ModeVerdict(Mode.OFF)
+        verdicts = [self.mode_of(program) for program in self.reaching(path)]
+        return min(verdicts, key=lambda verdict: verdict.mode, default=ModeVerdict(Mode.OFF))
 
     def _mode_at(self, program: Program, path: str, call: ModeCall) -> Mode:
         if call.parameter is None:
