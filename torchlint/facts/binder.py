@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
+from torchlint.facts.control.blocks import Function
 from torchlint.facts.scopes import (
     Assignment,
     AssignSite,
@@ -23,7 +24,6 @@ from torchlint.facts.symbol_table import SymbolTable
 from torchlint.facts.tree import NODE_FIELDS
 
 _LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue, ast.Load, ast.Store, ast.Del})
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def bind_names(tree: ast.Module) -> SymbolTable:
@@ -90,21 +90,23 @@ class _Binder:
         binding.statement = self.statement
         self.symbols.scopes[home].bindings.setdefault(name, []).append(binding)
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: int) -> None:
-        child = self._open(node, scope, ScopeKind.FUNCTION, node.name)
+    def _define(self, node: Function | ast.ClassDef, scope: int, kind: ScopeKind) -> Scope:
+        child = self._open(node, scope, kind, node.name)
         self._bind(node.name, scope, Binding(BindingKind.DEFINITION, scope, definition=child.index))
         self._all(node.decorator_list, scope)
-        self._type_parameters(node, child.index)
+        for parameter in getattr(node, "type_params", []):
+            self._bind(parameter.name, child.index, Binding(BindingKind.OPAQUE, child.index))
+        return child
+
+    def _function(self, node: Function, scope: int) -> None:
+        child = self._define(node, scope, ScopeKind.FUNCTION)
         self._parameters(node.args, scope, child.index)
         if node.returns is not None:
             self._all([node.returns], scope)
         self.block(node.body, child.index)
 
     def _class(self, node: ast.ClassDef, scope: int) -> None:
-        child = self._open(node, scope, ScopeKind.CLASS, node.name)
-        self._bind(node.name, scope, Binding(BindingKind.DEFINITION, scope, definition=child.index))
-        self._all(node.decorator_list, scope)
-        self._type_parameters(node, child.index)
+        child = self._define(node, scope, ScopeKind.CLASS)
         self._all([*node.bases, *node.keywords], scope)
         self.block(node.body, child.index)
 
@@ -120,10 +122,6 @@ class _Binder:
         for generator in node.generators:
             self._target(generator.target, child.index, BindingKind.ELEMENT, generator.iter)
             self._all([generator.target, generator.iter, *generator.ifs], child.index)
-
-    def _type_parameters(self, node: ast.AST, scope: int) -> None:
-        for parameter in getattr(node, "type_params", []):
-            self._bind(parameter.name, scope, Binding(BindingKind.OPAQUE, scope))
 
     def _parameters(self, arguments: ast.arguments, outer: int, inner: int) -> None:
         positional = [*arguments.posonlyargs, *arguments.args]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.components import reached
-from torchlint.facts.functions import decorators_of, own_scope
+from torchlint.facts.functions import decorators_of, is_method, own_scope
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
 from torchlint.facts.scopes import Scope, ScopeKind
@@ -84,12 +84,9 @@ def forward_of(facts: FileFacts, scope: int) -> Scope | None:
     """The `forward` that runs the code of a scope, of a class that is a module or may be one by its bases."""
     index = facts.function_of(scope)
     function = None if index is None else facts.symbols.scopes[index]
-    if function is None or function.name != "forward" or function.parent is None:
+    if function is None or function.name != "forward" or not is_method(facts, function):
         return None
-    owner = facts.symbols.scopes[function.parent]
-    if owner.kind is not ScopeKind.CLASS:
-        return None
-    bases = [base.only for base in bases_of(facts, owner)]
+    bases = [base.only for base in bases_of(facts, facts.symbols.scopes[function.parent or 0])]
     is_module = any(base not in _NOT_MODULES for base in bases) and "torch.autograd.Function" not in bases
     return function if is_module and "self" in function.bindings else None
 

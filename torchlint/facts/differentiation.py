@@ -220,9 +220,8 @@ def _says_data(name: str) -> bool:
 
 def _is_forward(facts: FileFacts, scope: Scope) -> bool:
     """`forward` of a class. A static `forward(ctx, ...)` belongs to an autograd Function, which records nothing."""
-    if scope.kind is not ScopeKind.FUNCTION or scope.name != "forward" or scope.parent is None:
-        return False
-    return is_method(facts, scope) and "builtins.staticmethod" not in decorators_of(facts, scope)
+    is_one = scope.kind is ScopeKind.FUNCTION and scope.name == "forward" and is_method(facts, scope)
+    return is_one and "builtins.staticmethod" not in decorators_of(facts, scope)
 
 
 def _is_loss(facts: FileFacts, scope: Scope) -> bool:

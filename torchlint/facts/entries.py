@@ -150,18 +150,15 @@ def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
 
     Where it calls code of the project, what that does decides.
     """
-    savers = [
-        site for site in facts.symbols.calls if watch.savers.find(site.node, facts.names(site.node.func, site.scope))
-    ]
-    saving = frozenset(facts.function_of(site.scope) for site in savers) - {None}
-    for site in facts.symbols.calls:
-        if _is_at_top(facts, site) and _is_work(facts, site, watch, saving):
-            yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement))
-            return
-    for site in facts.symbols.calls:
-        if _is_at_top(facts, site) and _calls_project(facts, site):
-            yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement), is_tentative=True)
-            return
+    called = ((one, facts.names(one.node.func, one.scope)) for one in facts.symbols.calls)
+    savers = (one for one, names in called if watch.savers.find(one.node, names))
+    saving = frozenset(facts.function_of(one.scope) for one in savers) - {None}
+    at_top = [one for one in facts.calls_in(None) if facts.class_of(one.scope) is None]
+    working = next((one for one in at_top if _is_work(facts, one, watch, saving)), None)
+    site = working or next((one for one in at_top if _calls_project(facts, one)), None)
+    if site is not None:
+        place = place_of(facts, site.node, site.statement)
+        yield Entry(EntryKind.SCRIPT, "", place, is_tentative=working is None)
 
 
 def _calls_project(facts: FileFacts, site: CallSite) -> bool:
@@ -169,10 +166,6 @@ def _calls_project(facts: FileFacts, site: CallSite) -> bool:
     is_decorator = isinstance(site.statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     run = (site.node.func, *(one for one in site.node.args if isinstance(one, ast.Name)))
     return not is_decorator and any(facts.names(one, site.scope).of_project for one in run)
-
-
-def _is_at_top(facts: FileFacts, site: CallSite) -> bool:
-    return facts.function_of(site.scope) is None and facts.class_of(site.scope) is None
 
 
 def _is_work(facts: FileFacts, site: CallSite, watch: Watch, saving: frozenset[int | None]) -> bool:

@@ -52,8 +52,7 @@ def _writes(facts: FileFacts, variables: frozenset[str]) -> Iterator[_Write]:
                 yield key, assignment.value, assignment.scope, assignment.target
     for site in facts.symbols.calls:
         yield from _of_call(facts, site, variables)
-    for name, value, node in _dictionary_keys(facts.tree, variables):
-        yield name, value, 0, node
+    yield from _dictionary_keys(facts.tree, variables)
 
 
 def _of_call(facts: FileFacts, site: CallSite, variables: frozenset[str]) -> Iterator[_Write]:
@@ -66,15 +65,12 @@ def _of_call(facts: FileFacts, site: CallSite, variables: frozenset[str]) -> Ite
             yield keyword.arg, keyword.value, site.scope, call
 
 
-def _dictionary_keys(tree: ast.Module, variables: frozenset[str]) -> list[tuple[object, ast.expr, ast.AST]]:
+def _dictionary_keys(tree: ast.Module, variables: frozenset[str]) -> Iterator[_Write]:
     """`{"NAME": value}`: the argument of `environ.update(...)`, or the environment of a child process."""
-    return [
-        (key.value, value, key)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Dict)
-        for key, value in zip(node.keys, node.values, strict=True)
-        if isinstance(key, ast.Constant) and key.value in variables
-    ]
+    for node in ast.walk(tree):
+        for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
+            if isinstance(key, ast.Constant) and key.value in variables:
+                yield key.value, value, 0, key
 
 
 def environment_outside_python(shown: str, text: str, variables: frozenset[str]) -> list[EnvironmentWrite]:

@@ -81,8 +81,7 @@ def _mode_of(facts: FileFacts, site: CallSite, switch: ModeSwitch) -> tuple[Mode
     parameter = facts.parameter_named(argument, site.scope)
     if parameter is not None:
         return Mode.ON, parameter
-    values = facts.value(argument, site.scope)
-    mode = _only_mode(values, switch)
+    mode = _only_mode(facts.value(argument, site.scope), switch)
     if mode is Mode.ON and switch.warn_argument:
         return _with_warning(facts, site, switch), None
     return mode, None

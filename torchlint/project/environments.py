@@ -43,13 +43,10 @@ class Environments(msgspec.Struct, frozen=True):
         """Those that are not seen to be seeded: none is, or others are where they are made, and these are not."""
         if not self.is_seeded:
             return (*self.made, *self.sampled)
-        made = Counter((call.path, call.symbol) for call in self.made)
-        is_beside = any(place in self.seeded_in for place in made)
-        return tuple(
-            call
-            for call in self.made
-            if is_beside and made[call.path, call.symbol] > self.seeded_in.get((call.path, call.symbol), 0)
-        )
+        places = [(call.path, call.symbol) for call in self.made]
+        is_beside, made = not self.seeded_in.keys().isdisjoint(places), Counter(places)
+        calls = zip(self.made, places, strict=True) if is_beside else ()
+        return tuple(call for call, place in calls if made[place] > self.seeded_in.get(place, 0))
 
 
 def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> Environments:

@@ -54,17 +54,10 @@ class Programs:
     def __init__(self, summaries: Mapping[str, FileSummary], scripts: tuple[tuple[str, str], ...] = ()) -> None:
         self._summaries = summaries
         self.calls = CallGraph(summaries)
-        entries = [
-            (path, entry)
-            for path, summary in sorted(summaries.items())
-            for entry in summary.entries
-            if not entry.is_tentative or self._works(path, entry)
-        ]
-        entries += [
-            (path, Entry(EntryKind.COMMAND, function, summaries[path].start))
-            for path, function in scripts
-            if path in summaries
-        ]
+        every = ((path, one) for path, summary in sorted(summaries.items()) for one in summary.entries)
+        entries = [(path, one) for path, one in every if not one.is_tentative or self._works(path, one)]
+        own = ((path, function) for path, function in scripts if path in summaries)
+        entries += [(path, Entry(EntryKind.COMMAND, function, summaries[path].start)) for path, function in own]
         self.programs = [self._program(path, entry) for path, entry in entries]
         self.memory: dict[Any, Any] = {}
         self._handed_on: HandedOn | None = None
@@ -93,13 +86,8 @@ class Programs:
     def reaching(self, path: str) -> list[Program]:
         """The programs that decide for a file: not tests, and examples only for example files."""
         allow_examples = is_example(path)
-        return [
-            program
-            for program in self.programs
-            if path in program.files
-            and not is_test(program.path)
-            and (allow_examples or program.path == path or not is_example(program.path))
-        ]
+        loading = (one for one in self.programs if path in one.files and not is_test(one.path))
+        return [one for one in loading if allow_examples or one.path == path or not is_example(one.path)]
 
     @functools.cached_property
     def has_own(self) -> bool:

@@ -179,12 +179,8 @@ def _seeds(
 ) -> tuple[SeedCall, ...]:
     """The seeds in these places; what loaders alone call, in their workers, seeds nothing here."""
     in_workers = {name for summary in summaries.values() for name in summary.worker_inits}
-    return tuple(
-        seed
-        for path, summary in summaries.items()
-        for seed in summary.seeds
-        if (path, seed.symbol) in places and ((path, seed.symbol) in run or f"{path}::{seed.symbol}" not in in_workers)
-    )
+    seeds = (one for summary in summaries.values() for one in summary.seeds if (one.path, one.symbol) in places)
+    return tuple(s for s in seeds if (s.path, s.symbol) in run or f"{s.path}::{s.symbol}" not in in_workers)
 
 
 def _loads_in_main_process(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> bool:

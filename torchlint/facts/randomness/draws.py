@@ -216,10 +216,9 @@ def _ends(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[End]:
 
 def _declared(facts: FileFacts, value: ast.expr, scope: int) -> Parameter | None:
     """The parameter with an annotation that a name stands for."""
-    bound = facts.bindings(value, scope) if isinstance(value, ast.Name) else []
-    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
+    variable, bound = facts.variable(value, scope), facts.bindings(value, scope)
     is_declared = len(bound) == 1 and bound[0].kind is BindingKind.PARAMETER and bound[0].annotation is not None
-    return Parameter(owner.index, value.id) if is_declared and owner is not None else None  # type: ignore[attr-defined]
+    return Parameter(*variable) if is_declared and variable is not None else None
 
 
 def _made(facts: FileFacts, end: End) -> str:

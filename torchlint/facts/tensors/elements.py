@@ -86,13 +86,8 @@ def _element_of_part(facts: FileFacts, part: Part, depth: int) -> str | None:
 def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> str | None:
     if isinstance(expression.op, ast.Div):
         return "float"
-    sides = [element_of(facts, side, scope, depth - 1) for side in (expression.left, expression.right)]
-    if "float" in sides:
-        return "float"
-    known = [
-        side if side is not None else _of_number(facts, e, scope)
-        for side, e in zip(sides, (expression.left, expression.right), strict=True)
-    ]
+    sides = (expression.left, expression.right)
+    known = [element_of(facts, one, scope, depth - 1) or _of_number(facts, one, scope) for one in sides]
     if "float" in known:
         return "float"
     if None in known:
