@@ -19,8 +19,8 @@ from torchlint.facts.scopes import (
     ImportTarget,
     Scope,
     ScopeKind,
+    SymbolTable,
 )
-from torchlint.facts.symbol_table import SymbolTable
 from torchlint.facts.tree import NODE_FIELDS
 
 _LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue, ast.Load, ast.Store, ast.Del})

@@ -238,7 +238,6 @@ def is_wrapper(name: str) -> bool:
 
 
 def _only_results(facts: FileFacts, maker: Target | None) -> list[Given]:
-    """What a plain function returns."""
     if maker is None or maker.way is not Way.CALLED or not is_plain(facts, maker.function):
         return []
     return [(value, maker.function.index) for value in returned_values(facts, maker.function.index)]

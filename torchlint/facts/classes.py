@@ -74,10 +74,8 @@ def is_module_class(facts: FileFacts, scope: int | None, depth: int = _DEPTH) ->
     if scope is None or depth <= 0 or facts.symbols.scopes[scope].kind is not ScopeKind.CLASS:
         return False
     names = [name for base in bases_of(facts, facts.symbols.scopes[scope]) for name in base.names]
-    own = [own_scope(facts, name) for name in names]
-    return any(name in _MODULES for name in names) or any(
-        found != scope and is_module_class(facts, found, depth - 1) for found in own
-    )
+    own = [found for name in names if (found := own_scope(facts, name)) != scope]
+    return any(name in _MODULES for name in names) or any(is_module_class(facts, one, depth - 1) for one in own)
 
 
 def forward_of(facts: FileFacts, scope: int) -> Scope | None:

@@ -121,7 +121,6 @@ def _is_trial(module: ast.Module, guard: ast.If) -> bool:
 
 
 def _imported(statement: ast.stmt) -> list[str]:
-    """The modules that an import statement loads."""
     if isinstance(statement, ast.ImportFrom):
         return [statement.module or "."]
     return [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []

@@ -20,8 +20,7 @@ from torchlint.facts.imported import Modules
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Resolver
-from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind, Variable
-from torchlint.facts.symbol_table import SymbolTable
+from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind, SymbolTable, Variable
 from torchlint.facts.tree import TreeIndex, is_main_guard, is_own, last_word
 from torchlint.facts.values import Values
 from torchlint.source.text import Source

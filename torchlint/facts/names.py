@@ -17,12 +17,11 @@ from torchlint.facts.full_names import UNKNOWN, Callee, Names, named, union_of
 from torchlint.facts.imported import Modules, imported, imported_by_target, is_instantiating, member_of_module, starred
 from torchlint.facts.moves import changed, is_instance, is_move, moved
 from torchlint.facts.namespaces import gone_through, looked_up, picked_from
-from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind, SymbolTable
 from torchlint.facts.tree import is_literal_none, literal_text
 
 if TYPE_CHECKING:
     from torchlint.facts.name_table import NameTable
-    from torchlint.facts.symbol_table import SymbolTable
 
 _DEPTH = 12
 """How many re-bindings are followed; real code has two or three, a cycle has no end."""

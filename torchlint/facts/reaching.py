@@ -132,7 +132,6 @@ def _happens(facts: FileFacts, name: str, binding: Binding, statement: ast.stmt,
 
 
 def _deletions(facts: FileFacts) -> Mapping[Variable, list[ast.stmt]]:
-    """The statements that delete a name."""
     found: dict[Variable, list[ast.stmt]] = {}
     for statement, scope in facts.symbols.scope_of.items():
         for target in statement.targets if isinstance(statement, ast.Delete) else ():
@@ -158,7 +157,6 @@ def _held(facts: FileFacts, found: Sequence[Binding], owner: Scope, scope: int, 
 
 
 def _bits(state: State) -> Iterator[int]:
-    """The places of the bits of a state."""
     while state:
         lowest = state & -state
         yield lowest.bit_length() - 1

@@ -241,6 +241,5 @@ def is_main_guard(test: ast.expr) -> bool:
     if not isinstance(test, ast.Compare) or len(test.comparators) != 1 or not isinstance(test.ops[0], ast.Eq):
         return False
     sides = (test.left, test.comparators[0])
-    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides) and any(
-        isinstance(side, ast.Constant) and side.value == "__main__" for side in sides
-    )
+    is_asked = any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
+    return is_asked and "__main__" in map(literal_text, sides)

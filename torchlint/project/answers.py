@@ -1,10 +1,10 @@
-"""What single files answer to judges, kept from run to run: most of these questions need the whole tree of a file."""
+"""Answers that are kept: of single files from run to run, since most need a whole tree, and of objects of one run."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import msgspec
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 Answer = TypeVar("Answer")
+P = ParamSpec("P")
 _PLAIN = (str, int, msgspec.Struct, type(None))
 
 
@@ -69,3 +70,24 @@ def name_of(asked: Callable[..., object]) -> tuple[object, ...] | None:
 
 def _is_plain(given: object) -> bool:
     return all(map(_is_plain, given)) if isinstance(given, tuple | frozenset) else isinstance(given, _PLAIN)
+
+
+class _Remembering(Protocol):
+    memory: dict[Any, Any]
+
+
+Asked = TypeVar("Asked", bound=_Remembering)
+
+
+def remembered(question: Callable[Concatenate[Asked, P], Answer]) -> Callable[Concatenate[Asked, P], Answer]:
+    """Keep what a method answers in `memory` of its object. It may depend on nothing but its arguments."""
+
+    @functools.wraps(question)
+    def asked(self: Asked, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
+        key = (question, args, *kwargs.items())
+        if key not in self.memory:
+            self.memory[key] = question(self, *args, **kwargs)
+        found: Answer = self.memory[key]
+        return found
+
+    return asked

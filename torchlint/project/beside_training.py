@@ -18,11 +18,11 @@ from torchlint.facts.namespaces import IMPORTING
 from torchlint.facts.options.demands import Demand
 from torchlint.facts.training.training_mode import LOADERS
 from torchlint.facts.tree import is_main_guard, last_word
+from torchlint.project.answers import remembered
 from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.options import keeps_from_running
 from torchlint.project.programs import Program
-from torchlint.project.remembering import remembered
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts

@@ -24,7 +24,7 @@ from torchlint.facts.grouping import grouped
 from torchlint.facts.modes import Mode
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
-from torchlint.project.answers import Interview, KeptAnswers
+from torchlint.project.answers import Interview, KeptAnswers, remembered
 from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.environments import Environments, environments_of
@@ -36,7 +36,6 @@ from torchlint.project.options import fails_by_default, never_draws, option_for_
 from torchlint.project.outside import Outside
 from torchlint.project.programs import ModeVerdict, Program, Programs, Reach, builds_package, console_scripts
 from torchlint.project.randomness import Randomness, randomness_of
-from torchlint.project.remembering import remembered
 from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.target import Targets, admitted, devices_of, gpus_of, used_among
 from torchlint.project.texts import Texts
@@ -122,9 +121,8 @@ class Project:
     @functools.cached_property
     def manifests(self) -> Manifests:
         """What the project's files say of the packages they need."""
-        return Manifests(
-            self.root, self.requirement_files, self.sources, self.read, self.catalogue.images, self.outside
-        )
+        images = self.catalogue.images
+        return Manifests(self.root, self.requirement_files, self.sources, self.read, images, self.outside)
 
     @functools.cached_property
     def targets(self) -> Targets:

@@ -8,7 +8,7 @@ from typing import Any
 from torchlint.facts.grouping import grouped
 from torchlint.facts.objects import EVERY, OWN
 from torchlint.facts.summary import FileSummary
-from torchlint.project.remembering import remembered
+from torchlint.project.answers import remembered
 
 _DEPTH = 6
 """Functions that give what others give, followed one after another."""

@@ -12,7 +12,7 @@ from torchlint.facts.accelerators import GPUS
 from torchlint.facts.calls import called_at, function_named
 from torchlint.facts.options.demands import Demand, default_of, of_argument
 from torchlint.facts.values import Constant, argument_of
-from torchlint.project.remembering import remembered
+from torchlint.project.answers import remembered
 
 if TYPE_CHECKING:
     from torchlint.facts.call_edges import Edge
@@ -175,9 +175,8 @@ class _Defaults:
         if facts is None or not depth:
             return False
         given = [(argument_of(site.node, demand.name, position), site.scope) for site in self._sites(place, edge)]
-        asked = [
-            of_argument(facts, demand, one, scope) for one, scope in given if one and not isinstance(one, ast.Constant)
-        ]
+        others = ((one, scope) for one, scope in given if one is not None and not isinstance(one, ast.Constant))
+        asked = (of_argument(facts, demand, one, scope) for one, scope in others)
         answers = [one is not None and self.answer(one, place[0], depth - 1) for one in asked]
         return next((one for one in answers if not isinstance(one, Unmet)), answers[0] if answers else False)
 

@@ -17,9 +17,9 @@ from torchlint.facts.entries import Entry, EntryKind, is_example, is_test
 from torchlint.facts.grouping import grouped
 from torchlint.facts.modes import Mode, ModeCall
 from torchlint.facts.summary import FileSummary
+from torchlint.project.answers import remembered
 from torchlint.project.call_graph import CallGraph, Symbol, symbol_of
 from torchlint.project.given_arguments import HandedOn
-from torchlint.project.remembering import remembered
 from torchlint.project.requirements.pyproject import table_of, toml_of
 from torchlint.project.requirements.specifiers import text_of
 from torchlint.project.trainings import training_in

@@ -20,10 +20,8 @@ def training_in(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) ->
     found = parts_of_training(run, summaries)
     if Part.WHOLE in found or Part.BACKWARD not in found:
         return found.get(Part.WHOLE)
-    steps = Part.STEP in found or any(
-        one.part is Part.STEP and (path, one.symbol.rpartition(".")[0]) in run
-        for path, one in _trainings_of_files(run, summaries)
-    )
+    stepping = (place for place in _trainings_of_files(run, summaries) if place[1].part is Part.STEP)
+    steps = Part.STEP in found or any((path, one.symbol.rpartition(".")[0]) in run for path, one in stepping)
     return found[Part.BACKWARD] if steps else None
 
 

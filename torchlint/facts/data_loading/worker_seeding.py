@@ -37,9 +37,8 @@ class WorkerInit(msgspec.Struct, frozen=True):
 
 def worker_inits(facts: FileFacts) -> list[WorkerInit]:
     """Every place of a file that gives `worker_init_fn` a value and may start several workers."""
-    if _PARAMETER not in facts.source.text and not any(
-        len(site.node.args) > POSITIONS[_PARAMETER] for site in facts.symbols.calls
-    ):
+    placed = (site for site in facts.symbols.calls if len(site.node.args) > POSITIONS[_PARAMETER])
+    if _PARAMETER not in facts.source.text and next(placed, None) is None:
         return []
     found = [*_given_to_calls(facts)]
     for assignment in facts.symbols.assignments:

@@ -88,9 +88,8 @@ def names_of_file(facts: FileFacts, file: ast.expr | None, scope: int, depth: in
         module = facts.names(file.value, scope).only or ""
         paths = [one for one in option_defaults(facts, file.attr) if isinstance(one, str)]
         return frozenset({f"{module}{file.attr}"} if module.endswith("::") else map(posixpath.basename, paths)) - {""}
-    name = posixpath.basename(
-        literal_text(file.values[-1] if isinstance(file, ast.JoinedStr) and file.values else file)
-    )
+    last = file.values[-1] if isinstance(file, ast.JoinedStr) and file.values else file
+    name = posixpath.basename(literal_text(last))
     return frozenset({name}) if name.strip(".").partition(".")[2] and not name.startswith(".") else frozenset()
 
 

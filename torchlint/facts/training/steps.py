@@ -186,9 +186,8 @@ def steps_in_place(call: ast.Call) -> bool:
     function, arguments = call.func, all_given(call)
     if not isinstance(function, ast.Attribute) or function.attr not in MOVING:
         return False
-    is_less = function.attr == "sub_" or any(
-        isinstance(node, ast.USub) for argument in arguments for node in ast.walk(argument)
-    )
+    nodes = (node for argument in arguments for node in ast.walk(argument))
+    is_less = function.attr == "sub_" or any(isinstance(node, ast.USub) for node in nodes)
     return is_less and not _holds_gradient(function.value) and _moves(function.value, arguments)
 
 
