@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
@@ -45,13 +46,21 @@ def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]])
     >>> reached("a", {"a": "bc", "b": "da", "c": "", "d": ""}.__getitem__)
     ['a', 'b', 'c', 'd']
     """
-    found = list(dict.fromkeys(starts))
-    seen = set(found)
-    for node in found:  # which grows on the way
-        new = [one for one in dict.fromkeys(following(node)) if one not in seen]
-        seen.update(new)
-        found += new
+    waiting, found = deque(starts), list[Node]()
+    for node in each_once(waiting):
+        found.append(node)
+        waiting += following(node)
     return found
+
+
+def each_once(waiting: deque[Node]) -> Iterator[Node]:
+    """What waits, each node once; whoever gets it may put more behind."""
+    seen: set[Node] = set()
+    while waiting:
+        node = waiting.popleft()
+        if node not in seen:
+            seen.add(node)
+            yield node
 
 
 def _closed(node: Node, open_ones: list[Node], is_open: set[Node]) -> list[Node]:

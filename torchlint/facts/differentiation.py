@@ -23,7 +23,7 @@ from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_gradless
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_method_call, is_self, is_super, method_called, only_target
+from torchlint.facts.tree import is_method_call, is_own, is_self, is_super, last_word, method_called, only_target
 from torchlint.facts.words import says
 
 _SERVING = (
@@ -203,18 +203,9 @@ def _is_view(value: ast.expr | None) -> bool:
 
 
 def _is_named_for_data(expression: ast.expr | None) -> bool:
-    while isinstance(expression, ast.Call | ast.Attribute | ast.Subscript):
-        if isinstance(expression, ast.Call):
-            expression = expression.func
-        elif isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
-            name = expression.attr if expression.value.id == "self" else expression.value.id
-            return _says_data(name)
-        else:
-            expression = expression.value
-    return isinstance(expression, ast.Name) and _says_data(expression.id)
-
-
-def _says_data(name: str) -> bool:
+    while isinstance(expression, ast.Call | ast.Attribute | ast.Subscript) and not is_own(expression):
+        expression = expression.func if isinstance(expression, ast.Call) else expression.value
+    name = last_word(expression)
     return says(name, "raw_data") and not says(name, "predicted")
 
 

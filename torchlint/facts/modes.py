@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import enum
-import functools
 from collections.abc import Iterator
 
 import msgspec
@@ -142,7 +141,7 @@ class SwitchWrite(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[SwitchWrite]:
     """Every evident write of one of these attributes, by its full name, in source order."""
-    words = _last_words(switches)
+    words = {name.rpartition(".")[2] for name in switches}
     for assignment in facts.symbols.assignments:
         target = assignment.target
         if not isinstance(target, ast.Attribute) or target.attr not in words:
@@ -160,11 +159,6 @@ def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[Switch
         if is_written and site.node.args and facts.names(called, site.scope).only == _PRECISION:
             value = _literal(facts, site.node.args[0], site.scope)
             yield SwitchWrite(_PRECISION, value, facts.symbol_of(site), facts.locate(site.node))
-
-
-@functools.cache
-def _last_words(names: frozenset[str]) -> frozenset[str]:
-    return frozenset(name.rpartition(".")[2] for name in names)
 
 
 def _literal(facts: FileFacts, value: ast.expr | None, scope: int) -> str | None:

@@ -26,14 +26,10 @@ def moved(value: ast.expr) -> ast.expr | None:
     return found
 
 
+@functools.lru_cache(maxsize=8192)  # the same methods are called everywhere
 def is_move(method: str) -> bool:
     """Whether a method gives the object itself."""
-    return method in _moves()
-
-
-@functools.cache
-def _moves() -> frozenset[str]:
-    return frozenset(load_values().methods[Kind.MODULE]) - _OF_OTHERS
+    return method in load_values().methods[Kind.MODULE] and method not in _OF_OTHERS
 
 
 def is_instance(name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections import deque
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from torchlint.facts.components import reached
+from torchlint.facts.components import each_once, reached
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import MAIN
 from torchlint.facts.namespaces import IMPORTING
@@ -66,13 +67,12 @@ class UnusedDefinitions:
 
     def _is_used(self, definition: Symbol) -> bool:
         """Whether what names it, or names what does, is no definition itself: two that name each other use nothing."""
-        found, waiting = {definition}, [definition]
-        while waiting:
-            users = self._users_of(*waiting.pop())
+        waiting = deque([definition])
+        for one in each_once(waiting):
+            users = self._users_of(*one)
             if users is None:
                 return True
-            waiting += users - found
-            found |= users
+            waiting += users
         return False
 
     @remembered

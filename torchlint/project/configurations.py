@@ -226,19 +226,17 @@ def is_ignored(configuration: Configuration, entry: Keys, path: str, project: Pr
     return all(_followed(one, entry, other, project) is not None for other, one in others)
 
 
-def _followed(
-    configuration: Configuration, entry: Keys, path: str, project: Project
-) -> Sequence[SettingsAnalysis] | None:
+def _followed(loaded: Configuration, entry: Keys, path: str, project: Project) -> list[SettingsAnalysis] | None:
     """What follows a configuration in all files; None where one reads the entry, or it gets out of sight."""
     found, exits = list[SettingsAnalysis](), dict[Exit, None]()
-    for facts, starts in _loaded(configuration, path, project):
+    for facts, starts in _loaded(loaded, path, project):
         found.append(SettingsAnalysis(facts, entry))
         flow = follow(found[-1], *starts)
         if not starts or not flow.is_contained:
             return None
         exits |= dict.fromkeys(flow.exits)
-    if configuration.loader is not None:
-        given_back = Exit(configuration.loader.symbol, None, (), "")
+    if loaded.loader is not None:
+        given_back = Exit(loaded.loader.symbol, None, (), "")
         if given_back not in exits:
             return None
         del exits[given_back]

@@ -8,13 +8,14 @@ import functools
 import os
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
 
 from torchlint.facts.grouping import grouped
 from torchlint.project.outside import Outside
+from torchlint.project.texts import Contents
 from torchlint.source.cuda import Addition, Function, bindings, functions
 
 _KERNELS = (".cu", ".cuh")
@@ -35,9 +36,7 @@ class Kernel(msgspec.Struct, frozen=True):
 class Extensions:
     """The C++ and CUDA files below `root` (None: there are none), looked at when a call may lead to one."""
 
-    def __init__(
-        self, root: Path | None, contents: Callable[[], Iterator[tuple[str, bytes]]], outside: Outside
-    ) -> None:
+    def __init__(self, root: Path | None, contents: Contents, outside: Outside) -> None:
         self._root, self._outside = root, outside
         self._contents = contents
 

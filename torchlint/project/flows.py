@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from torchlint.diagnostics import Location, Related
+from torchlint.facts.components import each_once
 from torchlint.facts.entries import is_test
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.tracker import Analysis, follow
@@ -80,12 +81,8 @@ class Flows:
 
     def sink_of(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Analysis]) -> FarSink | None:
         """The first sink beyond the exits, in the order of the exits and of the files' paths."""
-        waiting, seen, entered = deque(exits), set[Exit](), 0
-        while waiting:
-            exit_ = waiting.popleft()
-            if exit_ in seen:
-                continue
-            seen.add(exit_)
+        waiting, entered = deque(exits), 0
+        for exit_ in each_once(waiting):
             for path in self._paths_behind(exit_):
                 entered += 1
                 hop = self._hop(path, exit_, analysis) if entered <= _MOST else None
@@ -103,13 +100,9 @@ class Flows:
 
     def contained(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Followed]) -> list[Followed] | None:
         """What follows a value beyond the exits, file by file; None where it gets to a sink, or out of sight."""
-        waiting, seen = deque(exits), set[Exit]()
+        waiting = deque(exits)
         found: list[Followed] = []
-        while waiting:
-            exit_ = waiting.popleft()
-            if exit_ in seen:
-                continue
-            seen.add(exit_)
+        for exit_ in each_once(waiting):
             if exit_.port is None and not self._users[exit_.symbol]:
                 return None  # whoever calls it is none of the project's
             for path in paths_in_sight(self._project, exit_):
@@ -166,13 +159,9 @@ def origins_answered(
 
     Answers of a `kind` are plain data, and kept for later runs.
     """
-    waiting, seen = deque(origins), set[Origin]()
-    while waiting:
-        origin = waiting.popleft()
-        if origin in seen:
-            continue
-        seen.add(origin)
-        files = _files_behind(project, origin) if len(seen) <= _MOST_ORIGINS else []
+    waiting = deque(origins)
+    for number, origin in enumerate(each_once(waiting), start=1):
+        files = _files_behind(project, origin) if number <= _MOST_ORIGINS else []
         every = [_answers(project, path, origin, asked, kind) for path in files]
         found = [answers.all for answers in every if answers is not None and answers.is_seen]
         if not found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,7 +38,7 @@ from torchlint.project.programs import ModeVerdict, Program, Programs, Reach, bu
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.target import Targets, admitted, devices_of, gpus_of, used_among
-from torchlint.project.texts import Texts
+from torchlint.project.texts import Contents, Texts
 from torchlint.project.trainings import may_train, training_in
 
 Answer = TypeVar("Answer")
@@ -74,8 +74,7 @@ class Project:
     sources: tuple[str, ...]
     """The paths of all files."""
     load_summaries: Callable[[], Mapping[str, FileSummary]]
-    contents: Callable[[], Iterator[tuple[str, bytes]]]
-    """Every source of the project, by path."""
+    contents: Contents
     read: Callable[[str], bytes]
     """One source; nothing for one that cannot be read, or is too large to be checked."""
     load_facts: Callable[[str], FileFacts | None]

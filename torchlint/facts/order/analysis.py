@@ -25,6 +25,7 @@ from torchlint.facts.words import says
 
 _KEEPING = (ast.Add, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
 """Operators of lists, sets and arrays whose result has the order of what they are given."""
+For = ast.For | ast.AsyncFor
 _NUMBERED = "numbered"
 """The label of pairs of a number and an entry, as `enumerate` makes them."""
 _ZIPPED = "zipped"
@@ -216,7 +217,7 @@ class OrderAnalysis(Analysis):
             is_numbered = index is not None and isinstance(made.elt, ast.Tuple) and index in names_in(made.elt)
             yield replace(value, node=made, label=_ZIPPED if is_numbered else "")
 
-    def _loop(self, value: Value, above: ast.For | ast.AsyncFor) -> Iterator[Move | Sink]:
+    def _loop(self, value: Value, above: For) -> Iterator[Move | Sink]:
         """What a loop makes of the order that it goes through: ids it hands out, lists it fills."""
         if above.iter is not value.node or value.path:
             yield from self.passes(value)
@@ -241,13 +242,11 @@ class OrderAnalysis(Analysis):
         yield from (replace(value, node=call, path=(*folders, Item(place))) for place in walked)
         yield from [value.at(call)] if places.leaves_ties(call) else []
 
-    def numbers_in(self, loop: ast.For | ast.AsyncFor, index: str | None) -> set[str]:
+    def numbers_in(self, loop: For, index: str | None) -> set[str]:
         """The names by which a loop hands out numbers."""
         return loops.counters_in(loop) | ({index} if index is not None else set())
 
-    def filled(
-        self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, index: str | None, value: Value
-    ) -> Iterator[Move | Sink]:
+    def filled(self, loop: For, statement: ast.stmt, index: str | None, value: Value) -> Iterator[Move | Sink]:
         """What a statement of a loop makes of the order."""
         yield from self.written(loop, statement, value)
         addition = loops.filled(statement)
@@ -259,7 +258,7 @@ class OrderAnalysis(Analysis):
         else:
             yield Kept(container, value.at(container), in_place=True)
 
-    def written(self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, value: Value) -> Iterator[Move | Sink]:
+    def written(self, loop: For, statement: ast.stmt, value: Value) -> Iterator[Move | Sink]:
         """What a statement of a loop writes of the order to a file."""
         call = loops.call_given(statement, loops.names_bound(loop))
         if call is not None and not files.is_of_entry(self.facts, call, loop):

@@ -156,9 +156,7 @@ class Origins(msgspec.Struct):
                 self.follow(one.node, one.scope, is_element=is_element or EACH in one.parts, keeping=keeping)
         self._changed(attribute, scope, is_element=is_element, keeping=keeping)
 
-    def _changed(
-        self, held: ast.Name | ast.Attribute, scope: int, *, is_element: bool, keeping: ast.stmt | None
-    ) -> None:
+    def _changed(self, held: ast.expr, scope: int, *, is_element: bool, keeping: ast.stmt | None) -> None:
         """What is put into the object that a name or an attribute stands for."""
         for change in self.facts.cached(_changes).get(_holder(self.facts, held, scope), ()):
             key = (id(change), is_element)
