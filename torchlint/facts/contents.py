@@ -69,11 +69,8 @@ def picked(display: ast.expr, scope: int, parts: Path) -> list[Part] | None:
         return []
     if isinstance(display, ast.Dict):
         pairs = zip(display.keys, display.values, strict=True)
-        return [
-            (value, scope, parts if key is None else rest)
-            for key, value in pairs
-            if key is None or _fits(item_at(key), place)
-        ]
+        near = ((key, value) for key, value in pairs if key is None or _fits(item_at(key), place))
+        return [(value, scope, parts if key is None else rest) for key, value in near]
     assert isinstance(display, ast.Tuple | ast.List | ast.Set)
     if any(isinstance(element, ast.Starred) for element in display.elts):
         return None

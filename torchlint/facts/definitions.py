@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from itertools import starmap
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
@@ -242,16 +243,12 @@ def _of_class(facts: FileFacts, owner: int | None, name: str, through: Through) 
         return []
     own = next((one for one in lineage(facts, owner) if all_values_of(facts, one, name)), owner)
     if Through.CONTENTS not in through:
-        return [*map(_whole, values_of(facts, own, name)), *_of_body(facts, owner, name, through)]
+        return [*starmap(Definition, values_of(facts, own, name)), *_of_body(facts, owner, name, through)]
     others = [value for heir in heirs(facts, owner) for value in all_values_of(facts, heir, name)]
     others += stored_by_others(facts, name, {symbol_of(facts, one) for one in family_of(facts, owner)})
     declared = next(filter(None, (_of_body(facts, one, name, through) for one in lineage(facts, owner))), [])
-    found = [*map(_whole, (*all_values_of(facts, own, name), *others)), *declared]
+    found = [*starmap(Definition, (*all_values_of(facts, own, name), *others)), *declared]
     return [one for one in found if not is_none(one)] or found
-
-
-def _whole(value: tuple[ast.expr, int]) -> Definition:
-    return Definition(*value)
 
 
 def _of_body(facts: FileFacts, owner: int, name: str, through: Through) -> list[End]:

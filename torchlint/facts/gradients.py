@@ -166,11 +166,8 @@ def _asked_later(facts: FileFacts) -> set[tuple[int | None, str]]:
         is_set = isinstance(one.target, ast.Attribute) and one.target.attr == "requires_grad"
         if is_set and facts.value(one.value, one.scope).constants == (True,):
             found.append((one.target, one.scope))
-    return {
-        (facts.function_of(scope), target.value.id)
-        for target, scope in found
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
-    }
+    holders = ((getattr(target, "value", None), scope) for target, scope in found)
+    return {(facts.function_of(scope), holder.id) for holder, scope in holders if isinstance(holder, ast.Name)}
 
 
 def _is_frozen(facts: FileFacts, attribute: ast.Attribute, scope: int) -> bool:

@@ -143,11 +143,8 @@ class Project:
 
     @functools.cached_property
     def programs(self) -> Programs:
-        parts = self.summaries, self.scripts
-        if self.kept_answers is None:
-            found = Programs(*parts)
-        else:
-            found = self.kept_answers.made_of("programs", parts, lambda: Programs(*parts))
+        parts, kept = (self.summaries, self.scripts), self.kept_answers
+        found = Programs(*parts) if kept is None else kept.made_of("programs", parts, lambda: Programs(*parts))
         found.ask(self.handed_on)
         return found
 

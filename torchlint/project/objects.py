@@ -44,11 +44,8 @@ class Objects:
         makers = [f"{one}.{method}" for one in self.classes(owner)] if "()" in owner else [name.removesuffix("()")]
         places = (self._defining((path, qualname)) for path, _, qualname in (one.partition("::") for one in makers))
         found = (result.partition("::") for place in places for result in self._results.get((*place, None), ()))
-        return sorted(
-            f"{path}::{qualname}"
-            for path, _, qualname in found
-            if path in self._summaries and qualname in self._summaries[path].functions
-        )
+        own = ((path, name) for path, _, name in found if path in self._summaries)
+        return sorted(f"{path}::{name}" for path, name in own if name in self._summaries[path].functions)
 
     def _public(self, owner: str) -> list[str]:
         """The methods of a class that others may call by any name."""

@@ -169,12 +169,10 @@ def _of_factory(facts: FileFacts, call: ast.Call, name: str, scope: int) -> str 
 
 
 def _of_display(facts: FileFacts, display: ast.expr, scope: int) -> str | None:
-    items = display.elts if isinstance(display, ast.List | ast.Tuple) else [display]
-    kinds = {
-        _of_display(facts, item, scope) if isinstance(item, ast.List | ast.Tuple) else _of_number(facts, item, scope)
-        for item in items[:50]
-    }
-    if not items or None in kinds:
+    if not isinstance(display, ast.List | ast.Tuple):
+        return _of_number(facts, display, scope)
+    kinds = {_of_display(facts, item, scope) for item in display.elts[:50]}
+    if not kinds or None in kinds:
         return None
     return "float" if "float" in kinds else "integer"
 
