@@ -6,8 +6,6 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-import msgspec
-
 from torchlint.catalogue.load import load_generators
 from torchlint.catalogue.programs import DrawEntry
 from torchlint.facts.calls import callers
@@ -19,7 +17,7 @@ from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Field, Para
 from torchlint.facts.full_names import Names
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.demands import Demand, demands_on
-from torchlint.facts.places import Place, place_of
+from torchlint.facts.places import Found, place_of
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import last_word, method_called, targets_of, words_in
@@ -38,14 +36,10 @@ _TRIAL = re.compile(
 """Words of functions that make something up: an input to trace, test or measure a model with."""
 
 
-class Draw(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Draw(Found, frozen=True, array_like=True, gc=False):
     """One call that draws. `generator` is named as in the registry."""
 
     generator: str
-    path: str
-    """Of the file, inside its project."""
-    symbol: str
-    place: Place
     moment: Moment
     name: str
     """The full name of what is called."""
@@ -77,7 +71,7 @@ def draw(
     makes, is_lasting = (entry.makes, entry.lasting) if entry is not None else ("", False)
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
     named, demands = name or method_called(site.node), demands_on(facts, site.statement, site.scope)
-    return Draw(generator, facts.path, facts.symbol_of(site), place, moment, named, makes, is_lasting, demands)
+    return Draw(facts.path, facts.symbol_of(site), place, generator, moment, named, makes, is_lasting, demands)
 
 
 def _name_by_type(facts: FileFacts, site: CallSite, methods: frozenset[str]) -> str | None:

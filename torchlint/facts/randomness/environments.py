@@ -11,12 +11,10 @@ import enum
 import re
 from collections.abc import Mapping
 
-import msgspec
-
 from torchlint.catalogue.load import load_generators
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names, dotted
-from torchlint.facts.places import Place, place_of
+from torchlint.facts.places import Found, place_of
 from torchlint.facts.randomness.draws import is_incidental
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_literal_none, last_word, method_called
@@ -50,14 +48,10 @@ class EnvironmentPart(enum.Enum):
     """An algorithm of a library trains in it."""
 
 
-class EnvironmentCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class EnvironmentCall(Found, frozen=True, array_like=True, gc=False):
     """One call that concerns environments."""
 
     part: EnvironmentPart
-    path: str
-    """Of the file, inside its project."""
-    symbol: str
-    place: Place
 
 
 def environment_call(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> EnvironmentCall | None:
@@ -65,7 +59,7 @@ def environment_call(facts: FileFacts, site: CallSite, names: Names, seeders: Se
     part = _part(facts, site, names, seeders)
     if part is None:
         return None
-    return EnvironmentCall(part, facts.path, facts.symbol_of(site), place_of(facts, site.node))
+    return EnvironmentCall(facts.path, facts.symbol_of(site), place_of(facts, site.node), part)
 
 
 def concerns_environments(facts: FileFacts) -> bool:

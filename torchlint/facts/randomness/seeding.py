@@ -7,8 +7,6 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-import msgspec
-
 from torchlint.catalogue.load import load_generators
 from torchlint.catalogue.values import by_name
 from torchlint.facts.control.conditions import decisions, without_negation
@@ -17,7 +15,7 @@ from torchlint.facts.definitions import only_value, seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names
 from torchlint.facts.options.demands import Demand, demands_on
-from torchlint.facts.places import Place, place_of
+from torchlint.facts.places import Found, place_of
 from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.tree import children, is_literal_none, last_word
 from torchlint.facts.values import all_given
@@ -53,14 +51,10 @@ IsFixed = Callable[[ast.Name], bool]
 """Whether a name means the same each time."""
 
 
-class SeedCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class SeedCall(Found, frozen=True, array_like=True, gc=False):
     """One call that seeds; `generators` are named as in the registry."""
 
     generators: frozenset[str]
-    path: str
-    """Of the file, inside its project."""
-    symbol: str
-    place: Place
     moment: Moment
     name: str
     """The full name of what is called, or its last word where that is not known."""
@@ -99,7 +93,7 @@ def _seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[st
     demands = demands_on(facts, site.statement, site.scope)
     lacks = _lacks_cuda(facts, site.statement, site.scope)
     symbol = facts.symbol_of(site)
-    return SeedCall(generators, facts.path, symbol, place, moment, name, by_argument, is_guess, demands, lacks)
+    return SeedCall(facts.path, symbol, place, generators, moment, name, by_argument, is_guess, demands, lacks)
 
 
 def _lacks_cuda(facts: FileFacts, statement: ast.stmt, scope: int) -> bool:
