@@ -104,17 +104,14 @@ class FileFacts(msgspec.Struct):
         return self.cached(CallIndex)
 
     @property
-    @memoized
     def code(self) -> str:
         """The program without its comments, evenly spelled: slow, for the few candidates of a question about words."""
-        return ast.unparse(self.tree)
+        return self.cached(_unparsed)
 
     @property
-    @memoized
     def imports_torch(self) -> bool:
         """Whether the file imports torch itself, not only something built on it."""
-        modules = (target.module for target, _ in self.symbols.imports if not target.level)
-        return any(module.partition(".")[0] == "torch" for module in modules)
+        return self.cached(_imports_torch)
 
     def value(self, expression: ast.expr | None, scope: int) -> Values:
         return value_of(self, expression, scope)
@@ -188,6 +185,14 @@ def _is_guarded(facts: FileFacts, statement: ast.stmt) -> bool:
 
 def _calls_by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:
     return grouped((facts.function_of(site.scope), site) for site in facts.symbols.calls)
+
+
+def _unparsed(facts: FileFacts) -> str:
+    return ast.unparse(facts.tree)
+
+
+def _imports_torch(facts: FileFacts) -> bool:
+    return any(target.module.partition(".")[0] == "torch" and not target.level for target, _ in facts.symbols.imports)
 
 
 Places = dict[str, list[int]]
