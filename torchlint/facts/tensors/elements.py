@@ -87,7 +87,10 @@ def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: in
     if isinstance(expression.op, ast.Div):
         return "float"
     sides = (expression.left, expression.right)
-    known = [element_of(facts, one, scope, depth - 1) or _of_number(facts, one, scope) for one in sides]
+    found = [element_of(facts, one, scope, depth - 1) for one in sides]
+    if "float" in found:
+        return "float"
+    known = [element or _of_number(facts, one, scope) for element, one in zip(found, sides, strict=True)]
     if "float" in known:
         return "float"
     if None in known:
