@@ -10,7 +10,7 @@ from typing import Any
 
 from torchlint.facts.origins import Argument
 from torchlint.facts.values import Values
-from torchlint.project.answers import Answer, Interview, name_of
+from torchlint.project.answers import Answer, Interview, name_of, remembered
 
 
 def asked(*_: object, **__: object) -> None:
@@ -79,3 +79,22 @@ def test_an_answer_that_no_file_can_hold_is_given_all_the_same() -> None:
 def test_a_file_that_cannot_be_read_says_nothing() -> None:
     interview = Interview(lambda _: None, _Kept())
     assert interview.answer("a.py", "what", Values, lambda _: Values()) is None
+
+
+class _Counting:
+    def __init__(self) -> None:
+        self.memory: dict[Any, Any] = {}
+        self.asked: list[int] = []
+
+    @remembered
+    def double(self, number: int) -> int:
+        self.asked.append(number)
+        return 2 * number
+
+
+def test_an_object_works_out_each_answer_once() -> None:
+    counting, other = _Counting(), _Counting()
+    assert [counting.double(number) for number in (1, 2, 1)] == [2, 4, 2]
+    assert counting.asked == [1, 2]
+    assert other.double(1) == 2
+    assert other.asked == [1]

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
 
+from torchlint.facts.control.blocks import Function
 from torchlint.facts.scopes import (
     Assignment,
     AssignSite,
@@ -17,19 +19,17 @@ from torchlint.facts.scopes import (
     ImportTarget,
     Scope,
     ScopeKind,
+    SymbolTable,
 )
-from torchlint.facts.symbol_table import SymbolTable
 from torchlint.facts.tree import NODE_FIELDS
 
 _LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue, ast.Load, ast.Store, ast.Del})
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def bind_names(tree: ast.Module) -> SymbolTable:
     """Read a whole module."""
     reader = _Binder(tree)
     reader.block(tree.body, 0)
-    reader.handlers.clear()  # bound methods: a cycle that would keep the tree alive
     return reader.symbols
 
 
@@ -38,31 +38,6 @@ class _Binder:
         module = Scope(0, None, ScopeKind.MODULE, "<module>", "", tree)
         self.symbols = SymbolTable([module])
         self.statement: ast.stmt | None = None
-        self.handlers: dict[type[ast.AST], Callable[[ast.AST, int], None]] = {
-            ast.FunctionDef: self._function,
-            ast.AsyncFunctionDef: self._function,
-            ast.ClassDef: self._class,
-            ast.Lambda: self._lambda,
-            ast.ListComp: self._comprehension,
-            ast.SetComp: self._comprehension,
-            ast.GeneratorExp: self._comprehension,
-            ast.DictComp: self._comprehension,
-            ast.Call: self._call,
-            ast.Assign: self._assign,
-            ast.AnnAssign: self._annotated,
-            ast.AugAssign: self._augmented,
-            ast.NamedExpr: self._walrus,
-            ast.For: self._for,
-            ast.AsyncFor: self._for,
-            ast.withitem: self._with_item,
-            ast.ExceptHandler: self._handler,
-            ast.Import: self._import,
-            ast.ImportFrom: self._import_from,
-            ast.Global: self._outer_names,
-            ast.Nonlocal: self._outer_names,
-            ast.MatchAs: self._capture,
-            ast.MatchStar: self._capture,
-        }
 
     def block(self, statements: Iterable[ast.stmt], scope: int) -> None:
         symbols, outer = self.symbols, self.statement
@@ -74,9 +49,9 @@ class _Binder:
         self.statement = outer
 
     def visit(self, node: ast.AST, scope: int) -> None:
-        handler = self.handlers.get(node.__class__)
+        handler = self._handlers.get(node.__class__)
         if handler is not None:
-            handler(node, scope)
+            handler(self, node, scope)
         else:
             self._children(node, scope)
 
@@ -115,44 +90,38 @@ class _Binder:
         binding.statement = self.statement
         self.symbols.scopes[home].bindings.setdefault(name, []).append(binding)
 
-    def _function(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        child = self._open(node, scope, ScopeKind.FUNCTION, node.name)
+    def _define(self, node: Function | ast.ClassDef, scope: int, kind: ScopeKind) -> Scope:
+        child = self._open(node, scope, kind, node.name)
         self._bind(node.name, scope, Binding(BindingKind.DEFINITION, scope, definition=child.index))
         self._all(node.decorator_list, scope)
-        self._type_parameters(node, child.index)
+        for parameter in getattr(node, "type_params", []):
+            self._bind(parameter.name, child.index, Binding(BindingKind.OPAQUE, child.index))
+        return child
+
+    def _function(self, node: Function, scope: int) -> None:
+        child = self._define(node, scope, ScopeKind.FUNCTION)
         self._parameters(node.args, scope, child.index)
         if node.returns is not None:
             self._all([node.returns], scope)
         self.block(node.body, child.index)
 
-    def _class(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.ClassDef)
-        child = self._open(node, scope, ScopeKind.CLASS, node.name)
-        self._bind(node.name, scope, Binding(BindingKind.DEFINITION, scope, definition=child.index))
-        self._all(node.decorator_list, scope)
-        self._type_parameters(node, child.index)
+    def _class(self, node: ast.ClassDef, scope: int) -> None:
+        child = self._define(node, scope, ScopeKind.CLASS)
         self._all([*node.bases, *node.keywords], scope)
         self.block(node.body, child.index)
 
-    def _lambda(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.Lambda)
+    def _lambda(self, node: ast.Lambda, scope: int) -> None:
         child = self._open(node, scope, ScopeKind.LAMBDA, "<lambda>")
         self._parameters(node.args, scope, child.index)
         self._all([node.body], child.index)
 
-    def _comprehension(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp)
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, scope: int) -> None:
         child = self._open(node, scope, ScopeKind.COMPREHENSION, "<comprehension>")
         elements = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         self._all(elements, child.index)
         for generator in node.generators:
             self._target(generator.target, child.index, BindingKind.ELEMENT, generator.iter)
             self._all([generator.target, generator.iter, *generator.ifs], child.index)
-
-    def _type_parameters(self, node: ast.AST, scope: int) -> None:
-        for parameter in getattr(node, "type_params", []):
-            self._bind(parameter.name, scope, Binding(BindingKind.OPAQUE, scope))
 
     def _parameters(self, arguments: ast.arguments, outer: int, inner: int) -> None:
         positional = [*arguments.posonlyargs, *arguments.args]
@@ -172,15 +141,13 @@ class _Binder:
 
     # -- expressions ------------------------------------------------------------------------------------------------
 
-    def _call(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.Call)
+    def _call(self, node: ast.Call, scope: int) -> None:
         assert self.statement is not None
         self.symbols.calls.append(CallSite(node, scope, self.statement))
         self._all([node.func], scope)
         self._all([*node.args, *node.keywords], scope)
 
-    def _walrus(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.NamedExpr)
+    def _walrus(self, node: ast.NamedExpr, scope: int) -> None:
         home = scope
         while self.symbols.scopes[home].kind is ScopeKind.COMPREHENSION:
             parent = self.symbols.scopes[home].parent
@@ -216,15 +183,13 @@ class _Binder:
         else:
             self._target(target, scope, kind if kind is BindingKind.ELEMENT else BindingKind.OPAQUE, None)
 
-    def _assign(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.Assign)
+    def _assign(self, node: ast.Assign, scope: int) -> None:
         self.symbols.assign_sites.append(AssignSite(node, scope))
         for target in node.targets:
             self._target(target, scope, BindingKind.ASSIGN, node.value)
         self._all([*node.targets, node.value], scope)
 
-    def _annotated(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.AnnAssign)
+    def _annotated(self, node: ast.AnnAssign, scope: int) -> None:
         self.symbols.assign_sites.append(AssignSite(node, scope))
         if isinstance(node.target, ast.Name):
             kind = BindingKind.ASSIGN if node.value is not None else BindingKind.OPAQUE
@@ -233,22 +198,19 @@ class _Binder:
             self._target(node.target, scope, BindingKind.ASSIGN, node.value)
         self._all([node.target, node.annotation, node.value], scope)
 
-    def _augmented(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.AugAssign)
+    def _augmented(self, node: ast.AugAssign, scope: int) -> None:
         self.symbols.assign_sites.append(AssignSite(node, scope))
         if isinstance(node.target, ast.Name):
             self._bind(node.target.id, scope, Binding(BindingKind.OPAQUE, scope, node.value))
         self._all([node.target, node.value], scope)
 
-    def _for(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.For | ast.AsyncFor)
+    def _for(self, node: ast.For | ast.AsyncFor, scope: int) -> None:
         self._target(node.target, scope, BindingKind.ELEMENT, node.iter)
         self._all([node.target, node.iter], scope)
         self.block(node.body, scope)
         self.block(node.orelse, scope)
 
-    def _with_item(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.withitem)
+    def _with_item(self, node: ast.withitem, scope: int) -> None:
         self._all([node.context_expr], scope)
         if node.optional_vars is not None:
             is_whole = isinstance(node.optional_vars, ast.Name)
@@ -256,21 +218,18 @@ class _Binder:
             self._target(node.optional_vars, scope, kind, value)
             self._all([node.optional_vars], scope)
 
-    def _handler(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.ExceptHandler)
+    def _handler(self, node: ast.ExceptHandler, scope: int) -> None:
         if node.name:
             self._bind(node.name, scope, Binding(BindingKind.OPAQUE, scope))
         self._all([node.type], scope)
         self.block(node.body, scope)
 
-    def _capture(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.MatchAs | ast.MatchStar)
+    def _capture(self, node: ast.MatchAs | ast.MatchStar, scope: int) -> None:
         if node.name:
             self._bind(node.name, scope, Binding(BindingKind.OPAQUE, scope))
         self._children(node, scope)
 
-    def _import(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.Import)
+    def _import(self, node: ast.Import, scope: int) -> None:
         for alias in node.names:
             full = ImportTarget(alias.name, None, 0)
             self.symbols.imports.append((full, scope))
@@ -280,8 +239,7 @@ class _Binder:
                 top = alias.name.partition(".")[0]
                 self._bind(top, scope, Binding(BindingKind.IMPORT, scope, target=ImportTarget(top, None, 0)))
 
-    def _import_from(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.ImportFrom)
+    def _import_from(self, node: ast.ImportFrom, scope: int) -> None:
         for alias in node.names:
             target = ImportTarget(node.module or "", alias.name, node.level)
             self.symbols.imports.append((target, scope))
@@ -290,8 +248,7 @@ class _Binder:
             else:
                 self._bind(alias.asname or alias.name, scope, Binding(BindingKind.IMPORT, scope, target=target))
 
-    def _outer_names(self, node: ast.AST, scope: int) -> None:
-        assert isinstance(node, ast.Global | ast.Nonlocal)
+    def _outer_names(self, node: ast.Global | ast.Nonlocal, scope: int) -> None:
         scopes = self.symbols.scopes
         for name in node.names:
             home: int | None = 0
@@ -300,3 +257,22 @@ class _Binder:
                 while home and (scopes[home].kind is ScopeKind.CLASS or name not in scopes[home].bindings):
                     home = scopes[home].parent
             scopes[scope].outer[name] = home or 0
+
+    _handlers: ClassVar[dict[type[ast.AST], Callable[[_Binder, Any, int], None]]] = {
+        **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), _function),
+        ast.ClassDef: _class,
+        ast.Lambda: _lambda,
+        **dict.fromkeys((ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp), _comprehension),
+        ast.Call: _call,
+        ast.Assign: _assign,
+        ast.AnnAssign: _annotated,
+        ast.AugAssign: _augmented,
+        ast.NamedExpr: _walrus,
+        **dict.fromkeys((ast.For, ast.AsyncFor), _for),
+        ast.withitem: _with_item,
+        ast.ExceptHandler: _handler,
+        ast.Import: _import,
+        ast.ImportFrom: _import_from,
+        **dict.fromkeys((ast.Global, ast.Nonlocal), _outer_names),
+        **dict.fromkeys((ast.MatchAs, ast.MatchStar), _capture),
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from types import EllipsisType
 
@@ -20,6 +20,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names
 from torchlint.facts.functions import decorators_of
+from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.objects import objects_of
 from torchlint.facts.options.demands import Demand, demands_on
@@ -124,10 +125,7 @@ def handed_on(facts: FileFacts, watch: Watch, symbol: str) -> Iterator[Handed]:
 
 
 def _calls_by_symbol(facts: FileFacts) -> dict[str, list[CallSite]]:
-    found: dict[str, list[CallSite]] = defaultdict(list)
-    for site in facts.symbols.calls:
-        found[facts.symbol_of(site)].append(site)
-    return found
+    return grouped((facts.symbol_of(site), site) for site in facts.symbols.calls)
 
 
 def _demands(facts: FileFacts, site: CallSite) -> tuple[Demand, ...]:

@@ -59,7 +59,6 @@ def names_handed_in(facts: FileFacts, value: ast.expr, scope: int) -> Names:
 
 @memoized
 def _names_given(facts: FileFacts, function: int, parameter: str) -> Names:
-    """What calls in the file give for a parameter."""
     given = (target.argument(parameter) for _, target in callers(facts, function))
     return union_of([facts.names(*one) for one in given if one is not None], complete=False)
 

@@ -27,6 +27,7 @@ from torchlint.facts.functions import (
     positional_parameters,
     returned_values,
 )
+from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
@@ -237,7 +238,6 @@ def is_wrapper(name: str) -> bool:
 
 
 def _only_results(facts: FileFacts, maker: Target | None) -> list[Given]:
-    """What a plain function returns."""
     if maker is None or maker.way is not Way.CALLED or not is_plain(facts, maker.function):
         return []
     return [(value, maker.function.index) for value in returned_values(facts, maker.function.index)]
@@ -307,8 +307,5 @@ def arguments_for(facts: FileFacts, parameter: str, function: int | None) -> lis
 
 
 def _callers(facts: FileFacts) -> dict[int, list[tuple[CallSite, Target]]]:
-    found: dict[int, list[tuple[CallSite, Target]]] = {}
-    for site in facts.symbols.calls:
-        for target in targets(facts, site.node, site.scope):
-            found.setdefault(target.function.index, []).append((site, target))
-    return found
+    run = ((site, target) for site in facts.symbols.calls for target in targets(facts, site.node, site.scope))
+    return grouped((target.function.index, (site, target)) for site, target in run)

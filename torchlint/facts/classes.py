@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.facts.functions import decorators_of, own_scope
+from torchlint.facts.components import reached
+from torchlint.facts.functions import decorators_of, is_method, own_scope
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
 from torchlint.facts.scopes import Scope, ScopeKind
-from torchlint.facts.tree import is_literal_none, is_own, is_self, last_word
+from torchlint.facts.tree import is_literal_none, is_own, is_self, last_word, literal_text
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -35,10 +36,8 @@ def bases_of(facts: FileFacts, owner: Scope) -> list[Names]:
 @memoized
 def base_classes(facts: FileFacts) -> list[tuple[str, str]]:
     """Pairs of a class of this file and a base class, by its full name."""
-    owners = [scope for scope in facts.symbols.scopes if scope.kind is ScopeKind.CLASS]
-    return [
-        (owner.qualname, name) for owner in owners for base in bases_of(facts, owner) for name in sorted(base.names)
-    ]
+    owners = (scope for scope in facts.symbols.scopes if scope.kind is ScopeKind.CLASS)
+    return [(owner.qualname, name) for owner in owners for name in base_names(facts, owner.index)]
 
 
 def base_names(facts: FileFacts, owner: int) -> list[str]:
@@ -65,15 +64,9 @@ def _own_bases(facts: FileFacts, owner: int) -> Iterator[int]:
             yield found
 
 
-def lineage(facts: FileFacts, owner: int) -> Iterator[int]:
+def lineage(facts: FileFacts, owner: int) -> list[int]:
     """A class and its bases in the same file, nearest first."""
-    waiting, seen = [owner], set[int]()
-    while waiting:
-        one = waiting.pop(0)
-        if one not in seen:
-            seen.add(one)
-            yield one
-            waiting += _own_bases(facts, one)
+    return reached([owner], lambda one: _own_bases(facts, one))
 
 
 def is_module_class(facts: FileFacts, scope: int | None, depth: int = _DEPTH) -> bool:
@@ -81,22 +74,17 @@ def is_module_class(facts: FileFacts, scope: int | None, depth: int = _DEPTH) ->
     if scope is None or depth <= 0 or facts.symbols.scopes[scope].kind is not ScopeKind.CLASS:
         return False
     names = [name for base in bases_of(facts, facts.symbols.scopes[scope]) for name in base.names]
-    own = [own_scope(facts, name) for name in names]
-    return any(name in _MODULES for name in names) or any(
-        found != scope and is_module_class(facts, found, depth - 1) for found in own
-    )
+    own = [found for name in names if (found := own_scope(facts, name)) != scope]
+    return any(name in _MODULES for name in names) or any(is_module_class(facts, one, depth - 1) for one in own)
 
 
 def forward_of(facts: FileFacts, scope: int) -> Scope | None:
     """The `forward` that runs the code of a scope, of a class that is a module or may be one by its bases."""
     index = facts.function_of(scope)
     function = None if index is None else facts.symbols.scopes[index]
-    if function is None or function.name != "forward" or function.parent is None:
+    if function is None or function.name != "forward" or not is_method(facts, function):
         return None
-    owner = facts.symbols.scopes[function.parent]
-    if owner.kind is not ScopeKind.CLASS:
-        return None
-    bases = [base.only for base in bases_of(facts, owner)]
+    bases = [base.only for base in bases_of(facts, facts.symbols.scopes[function.parent or 0])]
     is_module = any(base not in _NOT_MODULES for base in bases) and "torch.autograd.Function" not in bases
     return function if is_module and "self" in function.bindings else None
 
@@ -126,12 +114,7 @@ def heirs(facts: FileFacts, owner: int | None, unless: str | None = None) -> lis
 @memoized
 def family_of(facts: FileFacts, owner: int) -> frozenset[int]:
     """A class with its heirs and bases in the same file: what shares the attributes of its objects."""
-    found, waiting = {owner, *heirs(facts, owner)}, [owner]
-    while waiting:
-        bases = [base for base in _own_bases(facts, waiting.pop()) if base not in found]
-        found |= set(bases)
-        waiting += bases
-    return frozenset(found)
+    return frozenset((*heirs(facts, owner), *lineage(facts, owner)))
 
 
 def _inherits(facts: FileFacts, scope: int, owner: int, unless: str | None, depth: int = 4) -> bool:
@@ -146,12 +129,8 @@ def attribute_values(facts: FileFacts, expression: ast.expr, scope: int) -> Valu
 
     An empty list says that the class never assigns it: a base class may.
     """
-    if not isinstance(expression, ast.Attribute) or not isinstance(expression.value, ast.Name):
-        return None
-    owner = facts.class_of(scope)
-    if expression.value.id != "self" or owner is None:
-        return None
-    return values_of(facts, owner, expression.attr)
+    owner = facts.class_of(scope) if is_own(expression) else None
+    return None if owner is None else values_of(facts, owner, last_word(expression))
 
 
 def values_of(facts: FileFacts, owner: int, name: str) -> Values:
@@ -183,15 +162,14 @@ def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
         if owner is not None and assignment.value is not None and is_own(target):
             value = (assignment.value, assignment.scope)
             root = moved(assignment.value)
-            is_same = root is not None and is_own(root) and root.attr == target.attr  # `self.net = self.net.cuda()`
-            if not is_same:
+            if not (is_own(root) and root.attr == target.attr):  # `self.net = self.net.cuda()`
                 found.setdefault((owner, target.attr), []).append(value)
     for site in facts.symbols.calls:
         function = site.node.func
         if isinstance(function, ast.Attribute) and function.attr in _REGISTER and len(site.node.args) > 1:
-            name, owner = site.node.args[0], facts.class_of(site.scope)
-            if owner is not None and isinstance(name, ast.Constant) and isinstance(name.value, str):
-                found.setdefault((owner, name.value), []).append((site.node.args[1], site.scope))
+            name, owner = literal_text(site.node.args[0]), facts.class_of(site.scope)
+            if owner is not None and name:
+                found.setdefault((owner, name), []).append((site.node.args[1], site.scope))
     return found
 
 
@@ -207,7 +185,7 @@ def dataclass_fields(facts: FileFacts, name: str) -> list[str]:
 def class_bindings(facts: FileFacts, expression: ast.Attribute, scope: int) -> list[ast.expr]:
     """The annotations that a class gives to an attribute of `self`: in its body, or where a method assigns it."""
     owner = facts.class_of(scope)
-    if owner is None or facts.symbols.scopes[owner].kind is not ScopeKind.CLASS:
+    if owner is None:
         return []
     bindings = facts.symbols.scopes[owner].bindings.get(expression.attr, [])
     found = [binding.annotation for binding in bindings if binding.annotation is not None]
@@ -236,13 +214,10 @@ def _unpacked(facts: FileFacts) -> dict[tuple[int, str], list[tuple[ast.expr, in
         if owner is None or not isinstance(site.node, ast.Assign):
             continue
         for target in site.node.targets:
-            if isinstance(target, ast.Tuple | ast.List) and not _is_paired(target, site.node.value):
+            parts = site.node.value.elts if isinstance(site.node.value, ast.Tuple | ast.List) else ()
+            # Each part of `self.a, self.b = 1, 2` is an assignment by itself.
+            if isinstance(target, ast.Tuple | ast.List) and len(parts) != len(target.elts):
                 for position, element in enumerate(target.elts):
                     if is_own(element):
                         found.setdefault((owner, element.attr), []).append((site.node.value, site.scope, position))
     return found
-
-
-def _is_paired(target: ast.Tuple | ast.List, value: ast.expr) -> bool:
-    """`self.a, self.b = 1, 2`: each part is an assignment by itself."""
-    return isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)

@@ -1,8 +1,9 @@
-"""Which nodes of a graph reach each other: in linear time, however long the ways are."""
+"""Which nodes of a graph reach each other, or are reached: in linear time, however long the ways are."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -37,6 +38,29 @@ def components(following: Mapping[Node, Sequence[Node]]) -> Iterator[list[Node]]
                     lowest[way[-1][0]] = min(lowest[way[-1][0]], lowest[node])
                 if lowest[node] == number[node]:
                     yield _closed(node, open_ones, is_open)
+
+
+def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> list[Node]:
+    """The starts, and all that follows from them, nearest first.
+
+    >>> reached("a", {"a": "bc", "b": "da", "c": "", "d": ""}.__getitem__)
+    ['a', 'b', 'c', 'd']
+    """
+    waiting, found = deque(starts), list[Node]()
+    for node in each_once(waiting):
+        found.append(node)
+        waiting += following(node)
+    return found
+
+
+def each_once(waiting: deque[Node]) -> Iterator[Node]:
+    """What waits, each node once; whoever gets it may put more behind."""
+    seen: set[Node] = set()
+    while waiting:
+        node = waiting.popleft()
+        if node not in seen:
+            seen.add(node)
+            yield node
 
 
 def _closed(node: Node, open_ones: list[Node], is_open: set[Node]) -> list[Node]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import definitions_of, only_value
-from torchlint.facts.flow.values import EVERYWHERE, Content, Definition, End, Field, Item, Parameter, Through
+from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Field, Item, Parameter, Through
 from torchlint.facts.options.declared import command_defaults, held_default, untouched_defaults
 from torchlint.facts.values import Constant, Values
 
@@ -54,7 +54,8 @@ def usual_value(facts: FileFacts, one: End) -> Values:
 
 def _by_option(facts: FileFacts, one: End) -> tuple[Constant, ...]:
     """The default of `args.mode`, of a command's parameter, or of a field that says it by a call."""
-    parts = () if one is None else tuple(part for part in one.parts if not _is_place(part))
+    # Steps to one of several results do not count: `model_args, data_args = parser.parse_args_into_dataclasses()`.
+    parts = () if one is None else tuple(part for part in one.parts if not isinstance(getattr(part, "key", None), int))
     if one is None or len(parts) > 1 or (one.parts and not parts):
         return ()
     is_call = isinstance(one, Definition) and isinstance(one.node, ast.Call)
@@ -65,11 +66,6 @@ def _by_option(facts: FileFacts, one: End) -> tuple[Constant, ...]:
     if isinstance(one, Parameter):
         return command_defaults(facts, one.function, one.name)
     return held_default(facts, one.node, one.scope) if is_call else ()
-
-
-def _is_place(part: Content) -> bool:
-    """Whether a step goes to one of several results: `model_args, data_args = parser.parse_args_into_dataclasses()`."""
-    return isinstance(part, Item) and isinstance(part.key, int)
 
 
 def end_value(facts: FileFacts, one: End, through: Through = Through.NOTHING, depth: int = 8) -> Values:

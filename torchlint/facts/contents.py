@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from torchlint.facts.classes import dataclass_fields
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import dominates, may_follow
 from torchlint.facts.flow.values import EACH, Content, Field, Item, Path, item_at
+from torchlint.facts.grouping import grouped
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Variable
 from torchlint.facts.tree import is_main_guard, is_own
@@ -69,11 +69,8 @@ def picked(display: ast.expr, scope: int, parts: Path) -> list[Part] | None:
         return []
     if isinstance(display, ast.Dict):
         pairs = zip(display.keys, display.values, strict=True)
-        return [
-            (value, scope, parts if key is None else rest)
-            for key, value in pairs
-            if key is None or _fits(item_at(key), place)
-        ]
+        near = ((key, value) for key, value in pairs if key is None or _fits(item_at(key), place))
+        return [(value, scope, parts if key is None else rest) for key, value in near]
     assert isinstance(display, ast.Tuple | ast.List | ast.Set)
     if any(isinstance(element, ast.Starred) for element in display.elts):
         return None
@@ -130,11 +127,8 @@ def stored_by_others(facts: FileFacts, name: str, classes: set[str]) -> list[tup
 
 
 def _by_field(facts: FileFacts) -> dict[str, list[_Put]]:
-    found: dict[str, list[_Put]] = defaultdict(list)
-    for put in _assigned(facts):
-        if len(put.path) == 1 and isinstance(put.path[0], Field):
-            found[put.path[0].name].append(put)
-    return found
+    first = ((put.path[0], put) for put in _assigned(facts) if len(put.path) == 1)
+    return grouped((content.name, put) for content, put in first if isinstance(content, Field))
 
 
 def _spread(put: _Put, parts: Path) -> Path:
@@ -176,12 +170,9 @@ def _is_settled(facts: FileFacts, put: _Put, holder: ast.expr) -> bool:
 
 def _puts(facts: FileFacts) -> dict[tuple[Variable | None, Content | None], list[_Put]]:
     """By the variable and the first content of it; under None, all that is put into the variable."""
-    found: dict[tuple[Variable | None, Content | None], list[_Put]] = defaultdict(list)
-    for put in (*_assigned(facts), *_added(facts)):
-        variable = facts.variable(put.holder, put.scope)
-        for key in (put.path[0], None) if variable is not None else ():
-            found[variable, key].append(put)
-    return found
+    held = ((facts.variable(put.holder, put.scope), put) for put in (*_assigned(facts), *_added(facts)))
+    known = ((variable, put) for variable, put in held if variable is not None)
+    return grouped(((variable, key), put) for variable, put in known for key in (put.path[0], None))
 
 
 def _assigned(facts: FileFacts) -> Iterator[_Put]:
@@ -208,10 +199,8 @@ def _added(facts: FileFacts) -> Iterator[_Put]:
         elif function.attr in words.extending:
             for one in given:
                 yield _Put(site.node, holder, (*path, EACH), one, site.scope, is_spread=True)
-            for keyword in site.node.keywords:
-                yield _Put(
-                    site.node, holder, (*path, Item(keyword.arg)), keyword.value, site.scope, keyword.arg is None
-                )
+            for named in site.node.keywords:
+                yield _Put(site.node, holder, (*path, Item(named.arg)), named.value, site.scope, named.arg is None)
 
 
 def _held_by(target: ast.expr) -> tuple[ast.expr, Path]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from itertools import starmap
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 Answer = TypeVar("Answer")
+Question = Callable[[ast.expr, int], Answer]
+"""What is asked of a value and the scope that it is evaluated in."""
 
 _DECLARING = (BindingKind.IMPORT, BindingKind.DEFINITION)
 _MANY = 64
@@ -107,26 +110,14 @@ def only_value(
     return (only.node, only.scope) if isinstance(only, Definition) and not only.parts else (None, scope)
 
 
-def every(
-    facts: FileFacts,
-    expression: ast.expr | None,
-    scope: int,
-    asked: Callable[[ast.expr, int], bool],
-    through: Through = Through.CHANGES,
-) -> bool:
+def every(facts: FileFacts, expression: ast.expr | None, scope: int, asked: Question[bool]) -> bool:
     """Whether something is so of every value that an expression may be, and all of them are seen."""
-    return expression is not None and agreed(facts, expression, scope, asked, through) is True
+    return expression is not None and agreed(facts, expression, scope, asked) is True
 
 
-def agreed(
-    facts: FileFacts,
-    expression: ast.expr,
-    scope: int,
-    asked: Callable[[ast.expr, int], Answer | None],
-    through: Through = Through.CHANGES,
-) -> Answer | None:
+def agreed(facts: FileFacts, expression: ast.expr, scope: int, asked: Question[Answer | None]) -> Answer | None:
     """What is so of each whole value that an expression may be; None where they differ, or one is not seen."""
-    ends = definitions_of(facts, expression, scope, through)
+    ends = definitions_of(facts, expression, scope)
     answers = {asked(one.node, one.scope) if isinstance(one, Definition) and not one.parts else None for one in ends}
     return answers.pop() if len(answers) == 1 else None
 
@@ -240,13 +231,10 @@ def _of_attribute(facts: FileFacts, attribute: ast.Attribute, scope: int, throug
         return _of_class(facts, facts.class_of(scope), attribute.attr, through) or [None]
     owner = _class_of_object(facts, attribute.value, scope)
     declared = [] if owner is None else list(_declared(facts, owner, attribute.attr, through))
-    if Through.CONTENTS in through and not (declared and _is_annotated(facts, attribute.value, scope)):
+    is_annotated = any(one.annotation is not None for one in facts.bindings(attribute.value, scope))
+    if Through.CONTENTS in through and not (declared and is_annotated):
         return [Definition(attribute.value, scope, (Field(attribute.attr),))]
     return declared or None
-
-
-def _is_annotated(facts: FileFacts, value: ast.expr, scope: int) -> bool:
-    return any(binding.annotation is not None for binding in facts.bindings(value, scope))
 
 
 def _of_class(facts: FileFacts, owner: int | None, name: str, through: Through) -> list[End]:
@@ -255,16 +243,12 @@ def _of_class(facts: FileFacts, owner: int | None, name: str, through: Through) 
         return []
     own = next((one for one in lineage(facts, owner) if all_values_of(facts, one, name)), owner)
     if Through.CONTENTS not in through:
-        return [*map(_whole, values_of(facts, own, name)), *_of_body(facts, owner, name, through)]
+        return [*starmap(Definition, values_of(facts, own, name)), *_of_body(facts, owner, name, through)]
     others = [value for heir in heirs(facts, owner) for value in all_values_of(facts, heir, name)]
     others += stored_by_others(facts, name, {symbol_of(facts, one) for one in family_of(facts, owner)})
     declared = next(filter(None, (_of_body(facts, one, name, through) for one in lineage(facts, owner))), [])
-    found = [*map(_whole, (*all_values_of(facts, own, name), *others)), *declared]
+    found = [*starmap(Definition, (*all_values_of(facts, own, name), *others)), *declared]
     return [one for one in found if not is_none(one)] or found
-
-
-def _whole(value: tuple[ast.expr, int]) -> Definition:
-    return Definition(*value)
 
 
 def _of_body(facts: FileFacts, owner: int, name: str, through: Through) -> list[End]:

@@ -23,7 +23,7 @@ from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_gradless
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_method_call, is_self, is_super, method_called, only_target
+from torchlint.facts.tree import is_method_call, is_own, is_self, is_super, last_word, method_called, only_target
 from torchlint.facts.words import says
 
 _SERVING = (
@@ -126,19 +126,13 @@ def forward_symbols(facts: FileFacts) -> frozenset[str]:
 def loss_symbols(facts: FileFacts) -> frozenset[str]:
     """Losses, steps and code that goes backward: what they call on a prediction passes gradients on."""
     named = {scope.qualname for scope in facts.symbols.scopes if _is_loss(facts, scope)}
-    backward = (*_backward_calls(facts), *_leaves(facts))
-    return frozenset(named | {facts.symbol_of(site) for site in backward})
+    backward = [site for site in facts.calls.find(words=("backward",)) if method_called(site.node)]
+    return frozenset(named | {facts.symbol_of(site) for site in (*backward, *_leaves(facts))})
 
 
 def stands_in_loss(facts: FileFacts, scope: int) -> bool:
     """Whether code belongs to a loss, or to a step of training, by its name or that of its class."""
     return any(_is_loss(facts, facts.symbols.scopes[index]) for index in facts.around(scope))
-
-
-def _backward_calls(facts: FileFacts) -> Iterator[CallSite]:
-    for site in facts.calls.find(words=("backward",)):
-        if method_called(site.node):
-            yield site
 
 
 def _leaves(facts: FileFacts) -> Iterator[CallSite]:
@@ -209,26 +203,16 @@ def _is_view(value: ast.expr | None) -> bool:
 
 
 def _is_named_for_data(expression: ast.expr | None) -> bool:
-    while isinstance(expression, ast.Call | ast.Attribute | ast.Subscript):
-        if isinstance(expression, ast.Call):
-            expression = expression.func
-        elif isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
-            name = expression.attr if expression.value.id == "self" else expression.value.id
-            return _says_data(name)
-        else:
-            expression = expression.value
-    return isinstance(expression, ast.Name) and _says_data(expression.id)
-
-
-def _says_data(name: str) -> bool:
+    while isinstance(expression, ast.Call | ast.Attribute | ast.Subscript) and not is_own(expression):
+        expression = expression.func if isinstance(expression, ast.Call) else expression.value
+    name = last_word(expression)
     return says(name, "raw_data") and not says(name, "predicted")
 
 
 def _is_forward(facts: FileFacts, scope: Scope) -> bool:
     """`forward` of a class. A static `forward(ctx, ...)` belongs to an autograd Function, which records nothing."""
-    if scope.kind is not ScopeKind.FUNCTION or scope.name != "forward" or scope.parent is None:
-        return False
-    return is_method(facts, scope) and "builtins.staticmethod" not in decorators_of(facts, scope)
+    is_one = scope.kind is ScopeKind.FUNCTION and scope.name == "forward" and is_method(facts, scope)
+    return is_one and "builtins.staticmethod" not in decorators_of(facts, scope)
 
 
 def _is_loss(facts: FileFacts, scope: Scope) -> bool:

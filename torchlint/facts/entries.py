@@ -11,11 +11,12 @@ from pathlib import PurePosixPath
 import msgspec
 
 from torchlint.diagnostics import Location
+from torchlint.facts.control.blocks import Function
 from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import decorator_names
-from torchlint.facts.scopes import CallSite, ScopeKind
+from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_main_guard, is_method_call
 from torchlint.facts.watch import Watch
 from torchlint.facts.words import says
@@ -47,13 +48,9 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 @functools.lru_cache(maxsize=1024)
 def is_test(path: str) -> bool:
     """Whether a path is test code, which never decides for a package."""
-    parts = PurePosixPath(path).parts
-    name = parts[-1]
-    return (
-        bool({"tests", "test", "testing"} & set(parts[:-1]))
-        or name.startswith("test_")
-        or name.endswith(("_test.py", "conftest.py"))
-    )
+    *folders, name = PurePosixPath(path).parts
+    is_below = not {"tests", "test", "testing"}.isdisjoint(folders)
+    return is_below or name.startswith("test_") or name.endswith(("_test.py", "conftest.py"))
 
 
 def is_example(path: str) -> bool:
@@ -99,10 +96,9 @@ def entries_of(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> Iterator
     if guards:
         yield Entry(EntryKind.GUARD, MAIN, place_of(facts, guards[0]), is_trial=_is_trial(facts.tree, guards[0]))
     for scope in facts.symbols.scopes:
-        if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
-            decorators = scope.node.decorator_list  # type: ignore[attr-defined]
-            if any(_is_command(facts, decorator, scope.parent, watch) for decorator in decorators):
-                yield Entry(EntryKind.COMMAND, scope.qualname, place_of(facts, scope.node))
+        decorators = scope.node.decorator_list if isinstance(scope.node, Function) else ()
+        if any(_is_command(facts, decorator, scope.parent or 0, watch) for decorator in decorators):
+            yield Entry(EntryKind.COMMAND, scope.qualname, place_of(facts, scope.node))
     if not guards:
         scripts = list(_script(facts, watch))
         yield from _notebook(facts, scripts) if is_notebook else scripts
@@ -125,7 +121,6 @@ def _is_trial(module: ast.Module, guard: ast.If) -> bool:
 
 
 def _imported(statement: ast.stmt) -> list[str]:
-    """The modules that an import statement loads."""
     if isinstance(statement, ast.ImportFrom):
         return [statement.module or "."]
     return [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
@@ -145,12 +140,8 @@ def _is_command(facts: FileFacts, decorator: ast.expr, scope: int, watch: Watch)
     names = decorator_names(facts, decorator, scope)
     if any(name.endswith(_GROUPS) for name in names):
         return False
-    return bool(names & watch.command_decorators) or any(_is_of_group(name) for name in names)
-
-
-def _is_of_group(name: str) -> bool:
-    """`@cli.command()`, where `cli` is a function of the project that another decorator made a group."""
-    return "::" in name and name.endswith(".command")
+    # As `@cli.command()`, where `cli` is a function of the project that another decorator made a group.
+    return bool(names & watch.command_decorators) or any("::" in one and one.endswith(".command") for one in names)
 
 
 def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
@@ -158,18 +149,15 @@ def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
 
     Where it calls code of the project, what that does decides.
     """
-    savers = [
-        site for site in facts.symbols.calls if watch.savers.find(site.node, facts.names(site.node.func, site.scope))
-    ]
-    saving = frozenset(facts.function_of(site.scope) for site in savers) - {None}
-    for site in facts.symbols.calls:
-        if _is_at_top(facts, site) and _is_work(facts, site, watch, saving):
-            yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement))
-            return
-    for site in facts.symbols.calls:
-        if _is_at_top(facts, site) and _calls_project(facts, site):
-            yield Entry(EntryKind.SCRIPT, "", place_of(facts, site.node, site.statement), is_tentative=True)
-            return
+    called = ((one, facts.names(one.node.func, one.scope)) for one in facts.symbols.calls)
+    savers = (one for one, names in called if watch.savers.find(one.node, names))
+    saving = frozenset(facts.function_of(one.scope) for one in savers) - {None}
+    at_top = [one for one in facts.calls_in(None) if facts.class_of(one.scope) is None]
+    working = next((one for one in at_top if _is_work(facts, one, watch, saving)), None)
+    site = working or next((one for one in at_top if _calls_project(facts, one)), None)
+    if site is not None:
+        place = place_of(facts, site.node, site.statement)
+        yield Entry(EntryKind.SCRIPT, "", place, is_tentative=working is None)
 
 
 def _calls_project(facts: FileFacts, site: CallSite) -> bool:
@@ -177,10 +165,6 @@ def _calls_project(facts: FileFacts, site: CallSite) -> bool:
     is_decorator = isinstance(site.statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     run = (site.node.func, *(one for one in site.node.args if isinstance(one, ast.Name)))
     return not is_decorator and any(facts.names(one, site.scope).of_project for one in run)
-
-
-def _is_at_top(facts: FileFacts, site: CallSite) -> bool:
-    return facts.function_of(site.scope) is None and facts.class_of(site.scope) is None
 
 
 def _is_work(facts: FileFacts, site: CallSite, watch: Watch, saving: frozenset[int | None]) -> bool:

@@ -13,7 +13,7 @@ from torchlint.catalogue.programs import ProcessStarters
 from torchlint.diagnostics import Location
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.tree import method_called
+from torchlint.facts.tree import literal_text, method_called
 
 _SETTERS = frozenset({"os.environ.setdefault", "os.putenv", "os.environ.__setitem__"})
 
@@ -52,8 +52,7 @@ def _writes(facts: FileFacts, variables: frozenset[str]) -> Iterator[_Write]:
                 yield key, assignment.value, assignment.scope, assignment.target
     for site in facts.symbols.calls:
         yield from _of_call(facts, site, variables)
-    for name, value, node in _dictionary_keys(facts.tree, variables):
-        yield name, value, 0, node
+    yield from _dictionary_keys(facts.tree, variables)
 
 
 def _of_call(facts: FileFacts, site: CallSite, variables: frozenset[str]) -> Iterator[_Write]:
@@ -66,15 +65,12 @@ def _of_call(facts: FileFacts, site: CallSite, variables: frozenset[str]) -> Ite
             yield keyword.arg, keyword.value, site.scope, call
 
 
-def _dictionary_keys(tree: ast.Module, variables: frozenset[str]) -> list[tuple[object, ast.expr, ast.AST]]:
+def _dictionary_keys(tree: ast.Module, variables: frozenset[str]) -> Iterator[_Write]:
     """`{"NAME": value}`: the argument of `environ.update(...)`, or the environment of a child process."""
-    return [
-        (key.value, value, key)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Dict)
-        for key, value in zip(node.keys, node.values, strict=True)
-        if isinstance(key, ast.Constant) and key.value in variables
-    ]
+    for node in ast.walk(tree):
+        for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
+            if isinstance(key, ast.Constant) and key.value in variables:
+                yield key.value, value, 0, key
 
 
 def environment_outside_python(shown: str, text: str, variables: frozenset[str]) -> list[EnvironmentWrite]:
@@ -115,13 +111,11 @@ def process_starts(facts: FileFacts, starters: ProcessStarters) -> Iterator[Proc
             yield ProcessStart(facts.symbol_of(site), site.node.lineno)
 
 
-def _program(call: ast.Call) -> str | None:
+def _program(call: ast.Call) -> str:
     """The first word of a command: of `["git", "rev-parse"]`, `"git status"` or `f"git clone {url}"`."""
     command: ast.expr | None = call.args[0] if call.args else None
     if isinstance(command, ast.List | ast.Tuple) and command.elts:
         command = command.elts[0]
     if isinstance(command, ast.JoinedStr) and command.values:
         command = command.values[0]
-    text = command.value if isinstance(command, ast.Constant) else None
-    words = re.split(r"\s", text.strip()) if isinstance(text, str) else []
-    return words[0] if words else None
+    return re.split(r"\s", literal_text(command).strip())[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import msgspec
 
 from torchlint.encoding import checksum, decoded, encoded
 from torchlint.facts.components import components
+from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.scopes import BindingKind
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ def _told(facts: FileFacts, module: Mapping[str, list[Binding]]) -> Mapping[_Nod
     own: dict[_Node, bytes] = {}
     following: dict[_Node, list[_Node]] = {}
     for name, bindings in module.items():
-        spans = [_span(one) for binding in bindings for one in (binding.value, binding.annotation) if one is not None]
+        told_by = [one for binding in bindings for one in (binding.value, binding.annotation) if one is not None]
+        spans = [lines_of([one]) for one in told_by]  # with what else stands on them: many names may be bound there
         following[name] = [*dict.fromkeys(spans)]
         for span in spans:
             if span not in own:
@@ -86,11 +87,6 @@ def _bound(facts: FileFacts, binding: Binding) -> tuple[object, ...]:
     defined = None if scope is None else (scope.kind.value, scope.qualname)
     parts = [one is not None for one in (binding.value, binding.annotation)]
     return binding.kind.value, binding.target, defined, binding.position, parts
-
-
-def _span(node: ast.expr) -> tuple[int, int]:
-    """The lines of an expression, with what else stands on them: many names may be bound there."""
-    return node.lineno, node.end_lineno or node.lineno
 
 
 def _is_of_project(facts: FileFacts, binding: Binding) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from typing import TypeVar
@@ -16,12 +15,12 @@ from torchlint.errors import OverBudget
 from torchlint.facts.binder import bind_names
 from torchlint.facts.constants import value_of
 from torchlint.facts.full_names import Names
+from torchlint.facts.grouping import grouped
 from torchlint.facts.imported import Modules
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Resolver
-from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind, Variable
-from torchlint.facts.symbol_table import SymbolTable
+from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind, SymbolTable, Variable
 from torchlint.facts.tree import TreeIndex, is_main_guard, is_own, last_word
 from torchlint.facts.values import Values
 from torchlint.source.text import Source
@@ -130,13 +129,13 @@ class FileFacts(msgspec.Struct):
         owner = self.resolver.owner(expression.id, scope) if isinstance(expression, ast.Name) else None
         return [] if owner is None else owner.bindings[last_word(expression)]
 
-    def parameter_named(self, expression: ast.expr, scope: int) -> str | None:
+    def parameter_named(self, expression: ast.expr | None, scope: int) -> str | None:
         """The parameter of the enclosing function that `expression` is, and nothing but it."""
-        variable = self.variable(expression, scope)
-        bindings = self.bindings(expression, scope)
-        if variable is None or self.symbols.scopes[variable[0]].kind is not ScopeKind.FUNCTION:
+        owner = self.resolver.owner(expression.id, scope) if isinstance(expression, ast.Name) else None
+        if owner is None or owner.kind is not ScopeKind.FUNCTION:
             return None
-        return variable[1] if [b.kind for b in bindings] == [BindingKind.PARAMETER] else None
+        name = last_word(expression)
+        return name if [one.kind for one in owner.bindings[name]] == [BindingKind.PARAMETER] else None
 
     def symbol_of(self, site: CallSite) -> str:
         """Which part of the file runs this call: a function's qualified name, `<main>`, or `` at import."""
@@ -185,10 +184,7 @@ def _is_guarded(facts: FileFacts, statement: ast.stmt) -> bool:
 
 
 def _calls_by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:
-    found: dict[int | None, list[CallSite]] = {}
-    for site in facts.symbols.calls:
-        found.setdefault(facts.function_of(site.scope), []).append(site)
-    return found
+    return grouped((facts.function_of(site.scope), site) for site in facts.symbols.calls)
 
 
 def _unparsed(facts: FileFacts) -> str:
@@ -228,26 +224,15 @@ class CallIndex:
     @functools.cached_property
     def names(self) -> Places:
         """By all that is called, in full."""
-        found: Places = defaultdict(list)
-        for place, site in enumerate(self._sites):
-            for name in self._facts.names(site.node.func, site.scope).names:
-                found[name].append(place)
-        return found
+        called = (self._facts.names(site.node.func, site.scope).names for site in self._sites)
+        return grouped((name, place) for place, names in enumerate(called) for name in names)
 
     @functools.cached_property
     def words(self) -> Places:
         """By the last word of what is called; the empty one stands for what has no name."""
-        found: Places = defaultdict(list)
-        for place, site in enumerate(self._sites):
-            found[last_word(site.node.func)].append(place)
-        return found
+        return grouped((last_word(site.node.func), place) for place, site in enumerate(self._sites))
 
     @functools.cached_property
     def keywords(self) -> Places:
-        """By what arguments are called."""
-        found: Places = defaultdict(list)
-        for place, site in enumerate(self._sites):
-            for keyword in site.node.keywords:
-                if keyword.arg is not None:
-                    found[keyword.arg].append(place)
-        return found
+        """By what arguments are called; the empty word stands for `**`."""
+        return grouped((one.arg or "", place) for place, site in enumerate(self._sites) for one in site.node.keywords)

@@ -49,6 +49,11 @@ MOST_CHOICES = 100
 _ATEN = "torch.ops.aten."
 
 
+def named(*names: str, complete: bool = True) -> Names:
+    """What stands for these, none of them in a partial."""
+    return Names(tuple(map(Callee, names)), complete)
+
+
 def union_of(options: list[Names], *, complete: bool = True) -> Names:
     if len(options) == 1 and (complete or not options[0].complete):
         return options[0]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
+from torchlint.facts.grouping import grouped
 from torchlint.facts.scopes import Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none
 
@@ -66,12 +67,8 @@ def returned_values(facts: FileFacts, function: int) -> list[ast.expr]:
 
 
 def _returns(facts: FileFacts) -> dict[int, list[ast.expr]]:
-    found: dict[int, list[ast.expr]] = {}
-    for statement, scope in facts.symbols.scope_of.items():
-        value = statement.value if isinstance(statement, ast.Return) else None
-        if value is not None and not is_literal_none(value):
-            found.setdefault(scope, []).append(value)
-    return found
+    given = ((scope, one.value) for one, scope in facts.symbols.scope_of.items() if isinstance(one, ast.Return))
+    return grouped((scope, value) for scope, value in given if value is not None and not is_literal_none(value))
 
 
 def yielded_values(facts: FileFacts, function: int) -> list[ast.expr]:

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from torchlint.catalogue.load import load_values
 from torchlint.facts.calls import called_functions, callers
 from torchlint.facts.classes import attribute_values
-from torchlint.facts.control.blocks import lines_of
+from torchlint.facts.control.blocks import Function, lines_of
 from torchlint.facts.control.conditions import governed
 from torchlint.facts.file import FileFacts
 from torchlint.facts.functions import returned_values
 from torchlint.facts.memoizing import memoized
-from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.training.steps import goes_backward
-from torchlint.facts.tree import is_method_call, is_own, last_word
+from torchlint.facts.tree import is_method_call, is_own, last_word, method_called, names_in
 from torchlint.facts.values import argument_of
 
 _CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
@@ -39,14 +39,13 @@ def _gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
         if isinstance(statement, ast.With | ast.AsyncWith):
             scope = facts.symbols.scope_of[statement]
             if any(_turns_off(facts, item.context_expr, scope) for item in statement.items):
-                spans.append(_span(statement))
+                spans.append(lines_of([statement]))
         elif isinstance(statement, ast.If):
             answer = _answer_without_gradients(facts, statement.test, facts.symbols.scope_of[statement])
             if answer is not None:
                 spans += [lines_of(run) for run in governed(facts, statement, answer=answer)]
-    decorated = set(_decorated(facts))
-    spans += [_span(facts.symbols.scopes[index].node) for index in decorated]
-    return spans + [_span(facts.symbols.scopes[index].node) for index in _called_only_from(facts, spans)]
+    spans += [lines_of([function]) for function in _decorated(facts)]
+    return spans + [lines_of([function]) for function in _called_only_from(facts, spans)]
 
 
 def _answer_without_gradients(facts: FileFacts, test: ast.expr, scope: int, depth: int = 8) -> bool | None:
@@ -77,10 +76,6 @@ def _answer_without_gradients(facts: FileFacts, test: ast.expr, scope: int, dept
     return False if is_off else None
 
 
-def _span(node: ast.AST) -> tuple[int, int]:
-    return node.lineno, node.end_lineno or node.lineno  # type: ignore[attr-defined]
-
-
 def _turns_off(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     call = expression if isinstance(expression, ast.Call) else None
     name = facts.names(call.func if call else expression, scope).only
@@ -92,27 +87,26 @@ def _turns_off(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     return call is None or not call.args or facts.value(call.args[0], scope).constants != (False,)
 
 
-def _decorated(facts: FileFacts) -> Iterator[int]:
+def _decorated(facts: FileFacts) -> Iterator[Function]:
     for scope in facts.symbols.scopes:
-        if scope.kind is ScopeKind.FUNCTION and scope.parent is not None:
-            decorators = scope.node.decorator_list  # type: ignore[attr-defined]
-            if any(_is_named_off(one) or _turns_off(facts, one, scope.parent) for one in decorators):
-                yield scope.index
+        node = scope.node
+        if isinstance(node, Function) and any(_is_off(facts, one, scope.parent or 0) for one in node.decorator_list):
+            yield node
 
 
-def _is_named_off(decorator: ast.expr) -> bool:
-    """`@smart_inference_mode()`: a decorator of the project's own, which chooses between those of torch."""
-    function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return last_word(function).endswith(("_no_grad", "_inference_mode"))
+def _is_off(facts: FileFacts, decorator: ast.expr, scope: int) -> bool:
+    """Also by name, `@smart_inference_mode()`: one of the project's own, which chooses between those of torch."""
+    word = last_word(getattr(decorator, "func", decorator))
+    return word.endswith(("_no_grad", "_inference_mode")) or _turns_off(facts, decorator, scope)
 
 
-def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterator[int]:
+def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterator[Function]:
     """Private functions and methods all of whose calls in this file stand where gradients are off."""
     for scope in facts.symbols.scopes if spans else ():
-        private = scope.kind is ScopeKind.FUNCTION and scope.name.startswith("_") and not scope.name.startswith("__")
-        lines = [site.node.lineno for site in facts.calls.find(words=(scope.name,))] if private else []
-        if lines and all(any(start <= line <= end for start, end in spans) for line in lines):
-            yield scope.index
+        node, is_private = scope.node, scope.name.startswith("_") and not scope.name.startswith("__")
+        lines = [site.node.lineno for site in facts.calls.find(words=(scope.name,))] if is_private else []
+        if isinstance(node, Function) and lines and all(any(a <= line <= z for a, z in spans) for line in lines):
+            yield node
 
 
 @memoized
@@ -125,10 +119,8 @@ def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
     if isinstance(expression, ast.Subscript):
         return is_cut_off(facts, expression.value, scope, depth - 1)
     if isinstance(expression, ast.BinOp):
-        return all(
-            isinstance(side, ast.Constant) or is_cut_off(facts, side, scope, depth - 1)
-            for side in (expression.left, expression.right)
-        )
+        sides = (one for one in (expression.left, expression.right) if not isinstance(one, ast.Constant))
+        return all(is_cut_off(facts, one, scope, depth - 1) for one in sides)
     if is_own(expression):
         return _is_frozen(facts, expression, scope)
     return isinstance(expression, ast.Call) and _is_made_cut_off(facts, expression, scope, depth)
@@ -145,7 +137,10 @@ def _is_made_cut_off(facts: FileFacts, call: ast.Call, scope: int, depth: int) -
         if _follows_receiver(call.func.attr):
             return is_cut_off(facts, call.func.value, scope, depth - 1)
     names = facts.names(call.func, scope)
-    return names.complete and bool(names.names) and all(_is_loaded(name) for name in names.names)
+    # Data is loaded, or a tensor is new: no gradient flows through.
+    loaded = load_values().data
+    is_made = [one in loaded or function_named(one).values in ("fresh", "like") for one in names.names]
+    return names.complete and bool(is_made) and all(is_made)
 
 
 def asks_for_gradient(facts: FileFacts, node: ast.expr, scope: int) -> bool:
@@ -171,11 +166,8 @@ def _asked_later(facts: FileFacts) -> set[tuple[int | None, str]]:
         is_set = isinstance(one.target, ast.Attribute) and one.target.attr == "requires_grad"
         if is_set and facts.value(one.value, one.scope).constants == (True,):
             found.append((one.target, one.scope))
-    return {
-        (facts.function_of(scope), target.value.id)
-        for target, scope in found
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
-    }
+    holders = ((getattr(target, "value", None), scope) for target, scope in found)
+    return {(facts.function_of(scope), holder.id) for holder, scope in holders if isinstance(holder, ast.Name)}
 
 
 def _is_frozen(facts: FileFacts, attribute: ast.Attribute, scope: int) -> bool:
@@ -187,11 +179,6 @@ def _is_frozen(facts: FileFacts, attribute: ast.Attribute, scope: int) -> bool:
         and facts.value(argument_of(value, "requires_grad", 1), where).constants == (False,)
         for value, where in made
     )
-
-
-def _is_loaded(name: str) -> bool:
-    """Whether a function returns what no gradient flows through: data, or a tensor that is new."""
-    return name in load_values().data or function_named(name).values in ("fresh", "like")
 
 
 def _follows_receiver(name: str) -> bool:
@@ -251,12 +238,8 @@ def _values_put_in(facts: FileFacts) -> dict[tuple[int | None, str], list[tuple[
     """What each function writes into what a name stands for, numbers aside: `x[i] = y`, `x.add_(y)`, `x.copy_(y)`."""
     found: dict[tuple[int | None, str], list[tuple[ast.expr, int]]] = {}
     stores = [(one.target, one.value, one.scope) for one in facts.symbols.assignments]
-    changes = [(one.node.func, one.node.args, one.scope) for one in facts.symbols.calls]
-    stores += [
-        (function, arguments[-1], scope)
-        for function, arguments, scope in changes
-        if isinstance(function, ast.Attribute) and method_named(function.attr).writes and arguments
-    ]
+    writing = [one for one in facts.symbols.calls if method_named(method_called(one.node)).writes and one.node.args]
+    stores += [(one.node.func, one.node.args[-1], one.scope) for one in writing]  # type: ignore[misc]
     for target, value, scope in stores:
         if isinstance(target.value, ast.Name) and value is not None and not isinstance(value, ast.Constant):
             found.setdefault((facts.function_of(scope), target.value.id), []).append((value, scope))
@@ -268,11 +251,8 @@ def _is_moved_element(facts: FileFacts, value: ast.expr | None, parameter: str, 
     while is_method_call(value) and _follows_receiver(value.func.attr):
         value = value.func.value
     bound = facts.bindings(value, scope)
-    return bool(bound) and all(
-        isinstance(b.statement, ast.For)
-        and any(isinstance(node, ast.Name) and node.id == parameter for node in ast.walk(b.statement.iter))
-        for b in bound
-    )
+    iterated = [one.statement.iter for one in bound if isinstance(one.statement, ast.For)]
+    return bool(bound) and len(iterated) == len(bound) and all(parameter in names_in(one) for one in iterated)
 
 
 def _is_rebound_to_itself(facts: FileFacts, binding: Binding, name: str) -> bool:

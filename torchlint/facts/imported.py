@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Protocol
 
-from torchlint.facts.full_names import MOST_CHOICES, UNKNOWN, Callee, Names, union_of
+from torchlint.facts.full_names import MOST_CHOICES, UNKNOWN, Names, named, union_of
 from torchlint.facts.scopes import ImportTarget
-from torchlint.facts.tree import last_word
+from torchlint.facts.tree import last_word, literal_text
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -70,12 +70,12 @@ def imported(resolver: Resolver, target: ImportTarget, depth: int) -> Names:
     if target.level:
         return UNKNOWN
     full = target.module if target.name is None else f"{target.module}.{target.name}"
-    return Names((Callee(resolver.table.canonical(full)),), complete=True)
+    return named(resolver.table.canonical(full))
 
 
 def module_named(path: str) -> Names:
     """A module of the project."""
-    return Names((Callee(f"{path}::"),), complete=True)
+    return named(f"{path}::")
 
 
 def member_of_module(resolver: Resolver, home: str, name: str) -> Names:
@@ -99,8 +99,7 @@ def imported_by_target(resolver: Resolver, call: ast.Call, depth: int = 1, *, in
     first = call.args[0] if call.args else None
     if isinstance(first, ast.Dict):
         given += [(getattr(key, "value", None), value) for key, value in zip(first.keys, first.values, strict=True)]
-    target = next((value for key, value in given if key == "_target_"), None)
-    name = target.value if isinstance(target, ast.Constant) and isinstance(target.value, str) else ""
+    name = literal_text(next((value for key, value in given if key == "_target_"), None))
     if name:
         return UNKNOWN if inside else _named(resolver, name, depth)
     section = _key_of(first)
@@ -150,4 +149,4 @@ def _through_star(resolver: Resolver, star: ImportTarget, name: str) -> Names | 
         names = resolver.modules.exported(home, name)
         return names if names.callees else None
     known = None if star.level else resolver.table.star(star.module, name)
-    return Names((Callee(known),), complete=True) if known else None
+    return named(known) if known else None

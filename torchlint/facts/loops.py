@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.flow.values import Item, Path
-from torchlint.facts.scopes import Binding, ScopeKind
+from torchlint.facts.scopes import Binding
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -18,16 +18,10 @@ _PASSING = frozenset({"tqdm", "trange", "iter", "islice", "track", "list", "tupl
 
 def loops_of(facts: FileFacts, binding: Binding, owner: int, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
     """The target and what is gone through, of the loop or the comprehension that binds a name."""
-    scope = facts.symbols.scopes[owner]
-    if scope.kind is ScopeKind.COMPREHENSION:
-        pairs = [(g.target, g.iter) for g in scope.node.generators]  # type: ignore[attr-defined]
-    elif isinstance(binding.statement, ast.For | ast.AsyncFor):
-        pairs = [(binding.statement.target, binding.statement.iter)]
-    else:
-        return
-    for target, iterated in pairs:
-        if place_in(target, name) is not None:
-            yield target, iterated
+    loop = binding.statement if isinstance(binding.statement, ast.For | ast.AsyncFor) else None
+    # The owner is a comprehension, or else binds by a statement.
+    around = getattr(facts.symbols.scopes[owner].node, "generators", () if loop is None else (loop,))
+    yield from ((one.target, one.iter) for one in around if place_in(one.target, name) is not None)
 
 
 def place_in(target: ast.expr, name: str) -> Path | None:

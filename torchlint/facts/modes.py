@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import enum
-import functools
 from collections.abc import Iterator
 
 import msgspec
@@ -15,6 +14,7 @@ from torchlint.facts.control.conditions import decisions
 from torchlint.facts.file import FileFacts
 from torchlint.facts.options.demands import Demand, demand_of, demands_on
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.tree import words_in
 from torchlint.facts.values import Values, argument_of, may_be_hidden
 
 
@@ -80,8 +80,7 @@ def _mode_of(facts: FileFacts, site: CallSite, switch: ModeSwitch) -> tuple[Mode
     parameter = facts.parameter_named(argument, site.scope)
     if parameter is not None:
         return Mode.ON, parameter
-    values = facts.value(argument, site.scope)
-    mode = _only_mode(values, switch)
+    mode = _only_mode(facts.value(argument, site.scope), switch)
     if mode is Mode.ON and switch.warn_argument:
         return _with_warning(facts, site, switch), None
     return mode, None
@@ -119,9 +118,8 @@ def _guard(facts: FileFacts, site: CallSite) -> tuple[bool, str | None]:
 
 def _is_environmental(test: ast.expr) -> bool:
     """Tests that ask about the machine or the program, not about a choice: CUDA at hand, versions, the main guard."""
-    words = {node.attr for node in ast.walk(test) if isinstance(node, ast.Attribute)}
-    words |= {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
-    return bool(words & {"is_available", "device_count", "__version__", "__name__", "hasattr", "version"})
+    asking = {"is_available", "device_count", "__version__", "__name__", "hasattr", "version"}
+    return not asking.isdisjoint(words_in(test))
 
 
 _PRECISION = "torch.set_float32_matmul_precision"
@@ -143,7 +141,7 @@ class SwitchWrite(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[SwitchWrite]:
     """Every evident write of one of these attributes, by its full name, in source order."""
-    words = _last_words(switches)
+    words = {name.rpartition(".")[2] for name in switches}
     for assignment in facts.symbols.assignments:
         target = assignment.target
         if not isinstance(target, ast.Attribute) or target.attr not in words:
@@ -161,11 +159,6 @@ def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[Switch
         if is_written and site.node.args and facts.names(called, site.scope).only == _PRECISION:
             value = _literal(facts, site.node.args[0], site.scope)
             yield SwitchWrite(_PRECISION, value, facts.symbol_of(site), facts.locate(site.node))
-
-
-@functools.cache
-def _last_words(names: frozenset[str]) -> frozenset[str]:
-    return frozenset(name.rpartition(".")[2] for name in names)
 
 
 def _literal(facts: FileFacts, value: ast.expr | None, scope: int) -> str | None:

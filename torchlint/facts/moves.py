@@ -7,6 +7,7 @@ import functools
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
+from torchlint.facts.tree import is_method_call, method_called
 
 _OF_OTHERS = frozenset({"apply", "train"})
 """Methods of modules whose names other objects use for what gives something else."""
@@ -19,20 +20,16 @@ def moved(value: ast.expr) -> ast.expr | None:
     """`net` in `net.cuda()`, `net.to(device).eval()`; None where nothing is called that gives the object itself."""
     found = None
     for _ in range(_MOST):
-        if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and is_move(value.func.attr)):
+        if not is_method_call(value) or not is_move(value.func.attr):
             break
         value = found = value.func.value
     return found
 
 
+@functools.lru_cache(maxsize=8192)  # the same methods are called everywhere
 def is_move(method: str) -> bool:
     """Whether a method gives the object itself."""
-    return method in _moves()
-
-
-@functools.cache
-def _moves() -> frozenset[str]:
-    return frozenset(load_values().methods[Kind.MODULE]) - _OF_OTHERS
+    return method in load_values().methods[Kind.MODULE] and method not in _OF_OTHERS
 
 
 def is_instance(name: str) -> bool:
@@ -44,10 +41,7 @@ def is_instance(name: str) -> bool:
 def changed(value: ast.expr | None) -> tuple[ast.expr, list[str]] | None:
     """`x`, and `map` and the `""` of a subscript, in `x[0].map(f)`; None where nothing is asked of anything."""
     steps: list[str] = []
-    while isinstance(value, ast.Call | ast.Subscript):
-        is_method = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
-        if isinstance(value, ast.Call) and not is_method:
-            break
-        steps.append(value.func.attr if isinstance(value, ast.Call) else "")  # type: ignore[attr-defined]
-        value = value.func.value if isinstance(value, ast.Call) else value.value  # type: ignore[attr-defined]
+    while isinstance(value, ast.Subscript) or is_method_call(value):
+        steps.append(method_called(value))
+        value = value.value if isinstance(value, ast.Subscript) else value.func.value
     return (value, steps) if value is not None and steps else None

@@ -13,16 +13,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from torchlint.facts.choices import chosen, listed
-from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
+from torchlint.facts.full_names import UNKNOWN, Callee, Names, named, union_of
 from torchlint.facts.imported import Modules, imported, imported_by_target, is_instantiating, member_of_module, starred
 from torchlint.facts.moves import changed, is_instance, is_move, moved
 from torchlint.facts.namespaces import gone_through, looked_up, picked_from
-from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind
-from torchlint.facts.tree import is_literal_none
+from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind, SymbolTable
+from torchlint.facts.tree import is_literal_none, literal_text
 
 if TYPE_CHECKING:
     from torchlint.facts.name_table import NameTable
-    from torchlint.facts.symbol_table import SymbolTable
 
 _DEPTH = 12
 """How many re-bindings are followed; real code has two or three, a cycle has no end."""
@@ -109,11 +108,11 @@ class Resolver:
             return UNKNOWN
         if is_instantiating(function):
             made = imported_by_target(self, call, depth)
-            return Names(tuple(Callee(f"{c.name}()") for c in made.callees), made.complete)
+            return named(*(f"{one.name}()" for one in made.callees), complete=made.complete)
         if call.args and function.only == _COMPILE:
             return self.names(call.args[0], scope, depth - 1)
         if not call.args or function.only != "functools.partial":
-            return Names(tuple(Callee(self.table.made(c.name)) for c in function.callees), function.complete)
+            return named(*(self.table.made(one.name) for one in function.callees), complete=function.complete)
         inner = self.names(call.args[0], scope, depth - 1)
         return Names(tuple(Callee(c.name, (call, *c.partial)) for c in inner.callees), inner.complete)
 
@@ -140,11 +139,9 @@ class Resolver:
             home = None if owner.endswith("()") else self.modules.locate(ImportTarget(owner, None, 0), self.path)
             if home is not None:
                 return self.modules.exported(home, attribute)
-            found = self._outside[full] = Names((Callee(self.table.canonical(full)),), complete=True)
+            found = self._outside[full] = named(self.table.canonical(full))
             return found
-        if qualname:
-            return Names((Callee(f"{owner}.{attribute}"),), complete=True)
-        return member_of_module(self, path, attribute)
+        return named(f"{owner}.{attribute}") if qualname else member_of_module(self, path, attribute)
 
     def name(self, name: str, scope: int, depth: int = _DEPTH) -> Names:
         """What the bare name stands for in `scope`."""
@@ -153,7 +150,8 @@ class Resolver:
         if known is not None:
             return known
         owner = self.owner(name, scope)
-        if owner is not None and owner.index != scope and not any(map(_says_more, owner.bindings[name])):
+        bound = () if owner is None or owner.index == scope else owner.bindings[name]
+        if owner is not None and bound and all(one.value is None and one.annotation is None for one in bound):
             above = (owner.index, name)  # imports and definitions: the same wherever they are read
             found = self._memo.get(above) or self.name(name, owner.index, depth)
             if above in self._memo:
@@ -186,7 +184,7 @@ class Resolver:
         found = starred(self, name, scope, outside_only=is_builtin)
         if found is not None:
             return found
-        return Names((Callee(f"builtins.{name}"),), complete=True) if is_builtin else UNKNOWN
+        return named(f"builtins.{name}") if is_builtin else UNKNOWN
 
     def owner(self, name: str, scope: int) -> Scope | None:
         """The scope whose bindings give `name` its value when read in `scope`; class bodies are skipped from inside."""
@@ -225,16 +223,14 @@ class Resolver:
         """Whether an object stays of its type through methods and subscripts: `net = net.to(device)`."""
         if is_instance(name) and all(map(is_move, steps)):
             return True
-        return all(
-            self.table.made(f"{name}.{step}") == name or (not step and name in self.table.divisible) for step in steps
-        )
+        is_divisible = name in self.table.divisible
+        return all(self.table.made(f"{name}.{step}") == name or (not step and is_divisible) for step in steps)
 
     def _binding(self, binding: Binding, depth: int) -> Names:
         if binding.kind is BindingKind.IMPORT and binding.target is not None:
             return imported(self, binding.target, depth)
         if binding.kind is BindingKind.DEFINITION and binding.definition is not None:
-            qualname = self.symbols.scopes[binding.definition].qualname
-            return Names((Callee(f"{self.path}::{qualname}"),), complete=True)
+            return named(f"{self.path}::{self.symbols.scopes[binding.definition].qualname}")
         if binding.kind is BindingKind.ELEMENT:
             found = gone_through(self, binding, depth)
             return found if found.callees else listed(self, binding, depth - 1)
@@ -258,19 +254,13 @@ class Resolver:
         if isinstance(annotation, ast.BinOp):
             options = [self.instance_of(one, scope, depth) for one in (annotation.left, annotation.right)]
             return union_of([one for one in options if one.callees], complete=False)
-        if (
-            isinstance(annotation, ast.Subscript)
-            and self.names(annotation.value, scope, depth).only == "typing.Optional"
-        ):
-            annotation = annotation.slice
-        if (
-            isinstance(annotation, ast.Constant)
-            and isinstance(annotation.value, str)
-            and annotation.value.isidentifier()
-        ):
-            annotation = ast.Name(annotation.value, ast.Load())
+        holder = annotation.value if isinstance(annotation, ast.Subscript) else None
+        if holder is not None and self.names(holder, scope, depth).only == "typing.Optional":
+            annotation = annotation.slice  # type: ignore[attr-defined]
+        if literal_text(annotation).isidentifier():
+            annotation = ast.Name(literal_text(annotation), ast.Load())
         made = f"{self.names(annotation, scope, depth).only}()"
-        return Names((Callee(made),), complete=False) if "::" in made and is_instance(made) else UNKNOWN
+        return named(made, complete=False) if "::" in made and is_instance(made) else UNKNOWN
 
     def exported(self, name: str) -> Names:
         """What other files get when they import `name` from this one; see `ModuleIndex.exported`."""
@@ -287,8 +277,3 @@ def _changes(binding: Binding, name: str) -> list[str]:
     """The methods by which a binding changes what the name stands for: `data = data.map(f)`."""
     change = changed(binding.value) if binding.kind is BindingKind.ASSIGN else None
     return change[1] if change is not None and getattr(change[0], "id", "") == name else []
-
-
-def _says_more(binding: Binding) -> bool:
-    """Whether what a name is bound to, or declared as, is an expression, with names of its own."""
-    return binding.value is not None or binding.annotation is not None

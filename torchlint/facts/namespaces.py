@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlint.facts.flow.values import Item
-from torchlint.facts.full_names import UNKNOWN, Callee, Names, union_of
+from torchlint.facts.full_names import UNKNOWN, Names, named, union_of
 from torchlint.facts.loops import entries_gone_through
 from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tree import is_method_call
+from torchlint.facts.tree import is_method_call, literal_text
+from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
@@ -31,9 +32,7 @@ def imported_by_text(resolver: Resolver, call: ast.Call, scope: int) -> Names:
     if not says_any(written):
         return UNKNOWN  # any module at all
     found = resolver.modules.matching(written, resolver.path)
-    return (
-        Names(tuple(Callee(f"{path}::") for path in found), complete=False) if len(found) <= _MOST_MODULES else UNKNOWN
-    )
+    return named(*(f"{path}::" for path in found), complete=False) if len(found) <= _MOST_MODULES else UNKNOWN
 
 
 def says_any(written: str) -> bool:
@@ -67,11 +66,7 @@ def _default_of(resolver: Resolver, option: str) -> str:
     for site in resolver.symbols.calls:
         flag = site.node.args[0] if is_method_call(site.node, "add_argument") and site.node.args else None
         if isinstance(flag, ast.Constant) and str(flag.value).lstrip("-").replace("-", "_") == option:
-            given = (one.value for one in site.node.keywords if one.arg == "default")
-            return next(
-                (re.escape(one.value) for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)),
-                "",
-            )
+            return re.escape(literal_text(argument_of(site.node, "default", None)))
     return ""
 
 

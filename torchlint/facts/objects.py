@@ -147,14 +147,10 @@ def _given_by(facts: FileFacts, function: Scope) -> Iterator[Result]:
 
 
 def _given(facts: FileFacts, value: ast.expr, function: Scope) -> tuple[str, ...]:
-    if is_method(facts, function) and (is_self(value) or _is_of_own_class(value)):
+    is_of_own_class = isinstance(value, ast.Call) and getattr(value.func, "id", "") == "cls"
+    if is_method(facts, function) and (is_self(value) or is_of_own_class):
         return (OWN,)
     named = [name for name in facts.names(value, function.index).of_project if not name.endswith(("()", "::"))]
     classes = tuple(name for name in named if name.rpartition("::")[2][:1].isupper())
     is_class = bool(classes) and isinstance(value, ast.Name)
     return classes if is_class else objects_of(facts, value, function.index) or tuple(named)
-
-
-def _is_of_own_class(value: ast.expr) -> bool:
-    """`cls(...)`."""
-    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "cls"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterator
 
 import msgspec
@@ -17,6 +16,7 @@ from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.values import CALLED, EVERYWHERE, Definition, End, Field, Parameter, Path
 from torchlint.facts.functions import is_plain, own_scope, returned_values
+from torchlint.facts.grouping import grouped
 from torchlint.facts.scopes import BindingKind, ScopeKind
 from torchlint.facts.values import argument_of
 
@@ -124,8 +124,5 @@ def _given(facts: FileFacts, symbol: str, argument: Argument, path: Path) -> Ite
 
 def _calls_beyond(facts: FileFacts) -> dict[str, list[int]]:
     """The calls of what other files define, by its name and their place in the file."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for number, site in enumerate(facts.symbols.calls):
-        for symbol in symbols_called(facts, site.node.func, site.scope):
-            found[plain(symbol)].append(number)
-    return dict(found)
+    called = (symbols_called(facts, site.node.func, site.scope) for site in facts.symbols.calls)
+    return grouped((plain(symbol), number) for number, symbols in enumerate(called) for symbol in symbols)

@@ -21,6 +21,15 @@ class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """First and last line of its statement, in the joined source."""
 
 
+class Found(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What code does that others ask about, and where it does so."""
+
+    path: str
+    """Of the file, inside its project."""
+    symbol: str
+    place: Place
+
+
 def place_of(facts: FileFacts, node: ast.AST, statement: ast.stmt | None = None) -> Place:
     """The place of a statement, or of an expression in `statement`; of a compound statement, its first line."""
     line: int = getattr(node, "lineno", 1)

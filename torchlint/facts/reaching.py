@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from torchlint.facts.control.blocks import Function, loops_around
 from torchlint.facts.control.order import Position, end_of, start_of
 from torchlint.facts.control.states import BEFORE, Events, State, States
+from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import Binding, Scope, ScopeKind, Variable
 
@@ -65,12 +66,8 @@ def lasting(
 @memoized
 def reads_by_binding(facts: FileFacts, owner: int, name: str) -> Mapping[ast.stmt | None, list[ast.Name]]:
     """The reads of a name of a scope, by the statements that may give it the value that is read."""
-    found: dict[ast.stmt | None, list[ast.Name]] = {}
-    for read in facts.index.reads(owner, name):
-        bindings = reaching(facts, name, facts.index.scope_of(read), read)
-        for statement in dict.fromkeys(binding.statement for binding in bindings):
-            found.setdefault(statement, []).append(read)
-    return found
+    reads = ((one, reaching(facts, name, facts.index.scope_of(one), one)) for one in facts.index.reads(owner, name))
+    return grouped((one, read) for read, bound in reads for one in dict.fromkeys(each.statement for each in bound))
 
 
 @memoized
@@ -135,7 +132,6 @@ def _happens(facts: FileFacts, name: str, binding: Binding, statement: ast.stmt,
 
 
 def _deletions(facts: FileFacts) -> Mapping[Variable, list[ast.stmt]]:
-    """The statements that delete a name."""
     found: dict[Variable, list[ast.stmt]] = {}
     for statement, scope in facts.symbols.scope_of.items():
         for target in statement.targets if isinstance(statement, ast.Delete) else ():
@@ -161,7 +157,6 @@ def _held(facts: FileFacts, found: Sequence[Binding], owner: Scope, scope: int, 
 
 
 def _bits(state: State) -> Iterator[int]:
-    """The places of the bits of a state."""
     while state:
         lowest = state & -state
         yield lowest.bit_length() - 1

@@ -10,8 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from torchlint.facts.file import FileFacts
-from torchlint.facts.scopes import BindingKind, ScopeKind
-from torchlint.facts.tree import is_self, last_word
+from torchlint.facts.scopes import BindingKind
+from torchlint.facts.tree import last_word
 
 _REGISTRY = re.compile(r"registr|factory", re.IGNORECASE)
 """What objects that keep classes are called, or their class."""
@@ -39,19 +39,13 @@ class TableUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 def registrations(facts: FileFacts) -> list[Registration]:
     """What the file hands to decorators of the project. To be asked by `facts.cached`."""
-    return list(_registrations(facts))
-
-
-def _registrations(facts: FileFacts) -> Iterator[Registration]:
+    found = []
     for scope in facts.symbols.scopes:
-        if scope.kind in (ScopeKind.FUNCTION, ScopeKind.CLASS) and scope.parent is not None:
-            for decorator in scope.node.decorator_list:  # type: ignore[attr-defined]
-                for name in sorted(decorator_names(facts, decorator, scope.parent)):
-                    if "::" in name:
-                        yield Registration(scope.qualname, name)
-                registry = _registry(facts, _holder(decorator), scope.parent)
-                if registry is not None:
-                    yield Registration(scope.qualname, registry)
+        for decorator in getattr(scope.node, "decorator_list", ()):
+            names = [one for one in sorted(decorator_names(facts, decorator, scope.parent or 0)) if "::" in one]
+            registry = _registry(facts, _holder(decorator), scope.parent or 0)
+            found += [Registration(scope.qualname, name) for name in (*names, registry) if name is not None]
+    return found
 
 
 def decorator_names(facts: FileFacts, decorator: ast.expr, scope: int) -> frozenset[str]:
@@ -64,7 +58,7 @@ def table_uses(facts: FileFacts) -> Iterator[TableUse]:
     """Who fills a table with what it is given, and who takes from such a table."""
     filled = set()
     for stored in facts.symbols.assignments:
-        is_given = _is_given(facts, stored.value, stored.scope)
+        is_given = facts.parameter_named(stored.value, stored.scope) is not None  # what a decorator is called with
         holder = stored.target.value if isinstance(stored.target, ast.Subscript) and is_given else None
         table = _table(facts, holder, stored.scope)
         if table is not None:
@@ -120,11 +114,6 @@ def _made_as(facts: FileFacts, name: str, depth: int) -> str | None:
     return None if home is None else _made_as(home, target.name, depth - 1)
 
 
-def _is_given(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
-    """Whether a value is a parameter: what a decorator is called with."""
-    return value is not None and facts.parameter_named(value, scope) is not None
-
-
 def _taken_from(node: ast.AST) -> ast.expr | None:
     """`TABLE` in `TABLE[name]` and `TABLE.get(name)`."""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
@@ -137,10 +126,6 @@ def _table(facts: FileFacts, expression: ast.expr | None, scope: int) -> str | N
     if isinstance(expression, ast.Name):
         owner = facts.resolver.owner(expression.id, scope)
         return expression.id if owner is not None and owner.index == 0 else None
-    if not isinstance(expression, ast.Attribute) or not isinstance(expression.value, ast.Name):
-        return None
-    owner_index = facts.class_of(scope)
-    is_own = is_self(expression.value) or expression.value.id == "cls"
-    if owner_index is None or not is_own:
-        return None
-    return f"{facts.symbols.scopes[owner_index].qualname}.{expression.attr}"
+    is_kept = isinstance(expression, ast.Attribute) and getattr(expression.value, "id", "") in ("self", "cls")
+    kept_by = facts.class_of(scope) if is_kept else None
+    return None if kept_by is None else f"{facts.symbols.scopes[kept_by].qualname}.{last_word(expression)}"

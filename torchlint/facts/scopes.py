@@ -1,4 +1,4 @@
-"""Scopes and bindings of one file, as the `ast` reader finds them."""
+"""Scopes and bindings of one file, as one pass over its syntax tree finds them."""
 
 from __future__ import annotations
 
@@ -100,6 +100,21 @@ class CallSite(msgspec.Struct, frozen=True):
     def is_alone(self) -> bool:
         """Whether the call is a statement of its own, so that nothing gets its result."""
         return isinstance(self.statement, ast.Expr) and self.statement.value is self.node
+
+
+class SymbolTable(msgspec.Struct):
+    """What one pass over a tree found, in source order."""
+
+    scopes: list[Scope]
+    calls: list[CallSite] = field(default_factory=list)
+    assignments: list[Assignment] = field(default_factory=list)
+    imports: list[tuple[ImportTarget, int]] = field(default_factory=list)
+    """Every import with the scope it stands in."""
+    parents: dict[ast.stmt, ast.stmt | None] = field(default_factory=dict)
+    """The statement each statement stands in."""
+    scope_of: dict[ast.stmt, int] = field(default_factory=dict)
+    """The scope each statement stands in."""
+    assign_sites: list[AssignSite] = field(default_factory=list)
 
 
 class Assignment(msgspec.Struct, frozen=True):

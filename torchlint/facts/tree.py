@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeGuard
 
+from torchlint.facts.grouping import grouped
 from torchlint.facts.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ class TreeIndex:
         self._facts = facts
         self._own: dict[ast.stmt, dict[ast.AST, ast.AST]] = {}
         self._scopes = facts.symbols.scope_of
-        self._attributes: dict[str, list[ast.Attribute]] | None = None
         self._statements: dict[ast.AST, ast.stmt] = {site.node: site.statement for site in facts.symbols.calls}
         """Of calls: most questions begin at one, and need not go through the whole file."""
 
@@ -77,12 +77,11 @@ class TreeIndex:
 
     def attributes(self, name: str) -> list[ast.Attribute]:
         """All places that read, write or delete an attribute of this name, of whatever object."""
-        if self._attributes is None:
-            self._attributes = {}
-            for node in self.parents:
-                if isinstance(node, ast.Attribute):
-                    self._attributes.setdefault(node.attr, []).append(node)
         return self._attributes.get(name, [])
+
+    @functools.cached_property
+    def _attributes(self) -> dict[str, list[ast.Attribute]]:
+        return grouped((node.attr, node) for node in self.parents if isinstance(node, ast.Attribute))
 
     def within(self, statement: ast.stmt) -> Mapping[ast.AST, ast.AST]:
         """Each node of a statement's own expressions, with the one it stands in; nested statements are left out."""
@@ -181,6 +180,11 @@ def index_parts(subscript: ast.Subscript) -> list[ast.expr]:
     return subscript.slice.elts if isinstance(subscript.slice, ast.Tuple) else [subscript.slice]
 
 
+def literal_text(node: ast.AST | None) -> str:
+    """The text that a literal is; empty for all else."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
 def is_literal_none(node: ast.AST | None) -> bool:
     """The literal None."""
     return isinstance(node, ast.Constant) and node.value is None
@@ -197,6 +201,10 @@ def words_in(*nodes: ast.AST) -> Iterator[str]:
     """What code in nodes is written with: names and attributes."""
     for node in nodes:
         yield from filter(None, map(last_word, ast.walk(node)))
+
+
+def names_in(expression: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
 
 
 def targets_of(node: ast.AST) -> list[ast.expr]:
@@ -233,6 +241,5 @@ def is_main_guard(test: ast.expr) -> bool:
     if not isinstance(test, ast.Compare) or len(test.comparators) != 1 or not isinstance(test.ops[0], ast.Eq):
         return False
     sides = (test.left, test.comparators[0])
-    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides) and any(
-        isinstance(side, ast.Constant) and side.value == "__main__" for side in sides
-    )
+    is_asked = any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
+    return is_asked and "__main__" in map(literal_text, sides)

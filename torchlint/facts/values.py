@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from torchlint.facts.tree import literal_text
+
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import Starter
     from torchlint.facts.file import FileFacts
@@ -117,4 +119,4 @@ def _spread_keywords(named: ast.expr | None) -> Iterator[tuple[str | None, ast.e
         yield from [(None, named)] if named is not None else ()
         return
     for key, value in zip(named.keys, named.values, strict=True):
-        yield key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None, value
+        yield literal_text(key) or None, value

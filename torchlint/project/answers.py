@@ -1,10 +1,10 @@
-"""What single files answer to judges, kept from run to run: most of these questions need the whole tree of a file."""
+"""Answers that are kept: of single files from run to run, since most need a whole tree, and of objects of one run."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import msgspec
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 Answer = TypeVar("Answer")
+P = ParamSpec("P")
 _PLAIN = (str, int, msgspec.Struct, type(None))
 
 
@@ -41,18 +42,16 @@ class Interview:
 
         The question is plain data that tells what is asked; without one nothing is remembered.
         """
-        key = None if question is None or self._kept is None else encoded(question)
-        if key is None or self._kept is None:
-            facts = self.read(path)
-            return None if facts is None else ask(facts)
-        known = decoded(self._kept.answer(path, key), kind)
+        kept = self._kept
+        key = None if question is None or kept is None else encoded(question)
+        known = None if key is None or kept is None else decoded(kept.answer(path, key), kind)
         if known is not None:
             return known
         facts = self.read(path)
         found = None if facts is None else ask(facts)
-        body = None if found is None else encoded(found)
-        if body is not None:
-            self._kept.keep_answer(path, key, body)
+        body = None if found is None or key is None else encoded(found)
+        if kept is not None and key is not None and body is not None:
+            kept.keep_answer(path, key, body)
         return found
 
 
@@ -71,3 +70,24 @@ def name_of(asked: Callable[..., object]) -> tuple[object, ...] | None:
 
 def _is_plain(given: object) -> bool:
     return all(map(_is_plain, given)) if isinstance(given, tuple | frozenset) else isinstance(given, _PLAIN)
+
+
+class _Remembering(Protocol):
+    memory: dict[Any, Any]
+
+
+Asked = TypeVar("Asked", bound=_Remembering)
+
+
+def remembered(question: Callable[Concatenate[Asked, P], Answer]) -> Callable[Concatenate[Asked, P], Answer]:
+    """Keep what a method answers in `memory` of its object. It may depend on nothing but its arguments."""
+
+    @functools.wraps(question)
+    def asked(self: Asked, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
+        key = (question, args, *kwargs.items())
+        if key not in self.memory:
+            self.memory[key] = question(self, *args, **kwargs)
+        found: Answer = self.memory[key]
+        return found
+
+    return asked

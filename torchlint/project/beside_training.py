@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections import deque
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from torchlint.facts.components import each_once, reached
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import MAIN
 from torchlint.facts.namespaces import IMPORTING
 from torchlint.facts.options.demands import Demand
 from torchlint.facts.training.training_mode import LOADERS
 from torchlint.facts.tree import is_main_guard, last_word
+from torchlint.project.answers import remembered
 from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.options import keeps_from_running
@@ -52,9 +56,7 @@ class UnusedDefinitions:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._users: dict[Symbol, frozenset[Symbol] | None] = {}
-        self._parts: dict[str, tuple[_Part, ...]] = {}
-        self._looking_up: dict[str, bool] = {}
+        self.memory: dict[Any, Any] = {}
 
     def hold(self, path: str, name: str) -> bool:
         """Whether nothing outside tests makes a class of a file, calls a function, or names it for others to do so.
@@ -65,22 +67,19 @@ class UnusedDefinitions:
 
     def _is_used(self, definition: Symbol) -> bool:
         """Whether what names it, or names what does, is no definition itself: two that name each other use nothing."""
-        found, waiting = {definition}, [definition]
-        while waiting:
-            users = self._users_of(waiting.pop())
+        waiting = deque([definition])
+        for one in each_once(waiting):
+            users = self._users_of(*one)
             if users is None:
                 return True
-            waiting += users - found
-            found |= users
+            waiting += users
         return False
 
-    def _users_of(self, definition: Symbol) -> frozenset[Symbol] | None:
+    @remembered
+    def _users_of(self, path: str, name: str) -> frozenset[Symbol] | None:
         """The definitions that name a definition; None where other code does that runs, or may find it."""
-        if definition not in self._users:
-            self._users[definition] = None if self._is_open(*definition) else self._named_in(*definition)
-        return self._users[definition]
-
-    def _named_in(self, path: str, name: str) -> frozenset[Symbol] | None:
+        if self._is_open(path, name):
+            return None
         found = set()
         for other in self._naming(path, name):
             for part in (one for one in self._parts_of(other) if name in one.words):
@@ -125,31 +124,23 @@ class UnusedDefinitions:
 
     def _having(self, path: str, name: str) -> set[str]:
         """The modules in which it has a name: those that import it, and those that import these whole."""
-        found, waiting = {path}, [path]
-        while waiting:
-            module = waiting.pop()
-            importers = self._project.importers.get(module, frozenset()) - found
-            new = {one for one in importers if self._imports(one, module, name)}
-            found |= new
-            waiting += new
-        return found
+        return set(reached([path], lambda module: self._importing(module, name)))
 
-    def _imports(self, importer: str, module: str, name: str) -> bool:
-        imports = self._project.summaries[importer].imports
-        return any(one.path == module and one.name in ("", name) for one in imports)
+    def _importing(self, module: str, name: str) -> Iterator[str]:
+        for importer in self._project.importers.get(module, ()):
+            imports = self._project.summaries[importer].imports
+            if any(one.path == module and one.name in ("", name) for one in imports):
+                yield importer
 
+    @remembered
     def _looks_up(self, path: str) -> bool:
-        if path not in self._looking_up:
-            is_worth = any(self._project.texts.naming(word, [path]) for word in _TELLING)
-            looks_up = self._project.interview.answer(path, "looks up", bool, _looks_up) if is_worth else False
-            self._looking_up[path] = looks_up is not False
-        return self._looking_up[path]
+        is_worth = any(self._project.texts.naming(word, [path]) for word in _TELLING)
+        return is_worth and self._project.interview.answer(path, "looks up", bool, _looks_up) is not False
 
+    @remembered
     def _parts_of(self, path: str) -> tuple[_Part, ...]:
-        if path not in self._parts:
-            kind: Any = tuple[_Part, ...]
-            self._parts[path] = self._project.interview.answer(path, "parts", kind, _parts) or ()
-        return self._parts[path]
+        kind: Any = tuple[_Part, ...]
+        return self._project.interview.answer(path, "parts", kind, _parts) or ()
 
 
 def _parts(facts: FileFacts) -> tuple[_Part, ...]:
@@ -160,9 +151,8 @@ def _part(statement: ast.stmt) -> _Part:
     words = frozenset(word for node in ast.walk(statement) for word in _words(node))
     if isinstance(statement, _DEFINITIONS):
         return _Part(statement.name, not statement.decorator_list, is_guard=False, words=words)
-    return _Part(
-        "", is_plain=False, is_guard=isinstance(statement, ast.If) and is_main_guard(statement.test), words=words
-    )
+    is_guard = isinstance(statement, ast.If) and is_main_guard(statement.test)
+    return _Part("", is_plain=False, is_guard=is_guard, words=words)
 
 
 def _targets(statement: ast.stmt) -> list[str]:

@@ -25,6 +25,7 @@ from torchlint.facts.options.declared import KEPT, SEED
 from torchlint.facts.options.settings import Keys, SettingsAnalysis
 from torchlint.facts.values import Constant
 from torchlint.project.outside import Outside
+from torchlint.project.search_path import folders_above
 from torchlint.project.shown import shown_path
 
 if TYPE_CHECKING:
@@ -80,12 +81,9 @@ class ConfigurationFiles:
         for given in sorted(configuration.paths):
             file = self._file(given, path, is_beside=configuration.is_beside)
             document = document_of(self._text(file)) if file is not None and name in self._text(file) else None
-            waiting = [document] if document is not None and document.id == "mapping" else []
-            while waiting:
-                for key, value in waiting.pop().value:
-                    waiting += [value] if value.id == "mapping" else []
-                    if key.value == name and value.id == "scalar":
-                        yield _constant(value)
+            for _, key, value in entries_of(document, ""):
+                if key == name and value.id == "scalar":
+                    yield _constant(value)
 
     def say(self, word: str) -> bool:
         """Whether one of the files holds a word: `_target_: data.Pictures`."""
@@ -98,11 +96,7 @@ class ConfigurationFiles:
 
     def _file(self, given: str, path: str, *, is_beside: bool) -> str | None:
         """The only file that a path may mean: nobody knows in which folder the program is started."""
-        folder = posixpath.dirname(path)
-        folders = [folder]
-        while folder and not is_beside:
-            folder = posixpath.dirname(folder)
-            folders.append(folder)
+        folders = [posixpath.dirname(path)] if is_beside else folders_above(path)
         meant = {posixpath.normpath(posixpath.join(one, given)) for one in folders}
         found = {one for one in meant if one in self._paths or self._is_of_json(one)}
         return found.pop() if len(found) == 1 else None
@@ -143,6 +137,19 @@ def document_of(text: str) -> yaml.Node | None:
         return yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError):  # PyYAML lets out what odd escapes raise
         return None
+
+
+def entries_of(document: yaml.Node | None, name: str) -> Iterator[tuple[str, str, yaml.Node]]:
+    """The entries of all sections of a document that is called so, by the section and the key."""
+    waiting, seen = [(document, name)], set[int]()
+    while waiting:
+        node, section = waiting.pop()
+        if node is None or node.id != "mapping" or id(node) in seen:
+            continue
+        seen.add(id(node))
+        for key, value in node.value:
+            waiting.append((value, str(key.value)))
+            yield section, str(key.value), value
 
 
 def _constant(node: yaml.Node) -> Constant:
@@ -192,13 +199,10 @@ def seeds_in(text: str, shown: str) -> tuple[ConfiguredSeed, ...]:
         for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
             path = None if keys is None or not isinstance(key, yaml.ScalarNode) else (*keys, key.value)
             waiting.append((value, path))
-            if path is not None and SEED.fullmatch(path[-1]) and _is_chosen(value) and not _is_kept(lines, key):
+            is_chosen = value.tag == _INTEGER and not value.value.startswith("-")
+            if path is not None and SEED.fullmatch(path[-1]) and is_chosen and not _is_kept(lines, key):
                 found.append(ConfiguredSeed(path, _located(shown, key, value)))
     return tuple(sorted(found, key=lambda seed: seed.location))
-
-
-def _is_chosen(value: yaml.Node) -> bool:
-    return bool(value.tag == _INTEGER) and not value.value.startswith("-")
 
 
 def _is_kept(lines: Sequence[str], key: yaml.Node) -> bool:
@@ -222,19 +226,17 @@ def is_ignored(configuration: Configuration, entry: Keys, path: str, project: Pr
     return all(_followed(one, entry, other, project) is not None for other, one in others)
 
 
-def _followed(
-    configuration: Configuration, entry: Keys, path: str, project: Project
-) -> Sequence[SettingsAnalysis] | None:
+def _followed(loaded: Configuration, entry: Keys, path: str, project: Project) -> list[SettingsAnalysis] | None:
     """What follows a configuration in all files; None where one reads the entry, or it gets out of sight."""
     found, exits = list[SettingsAnalysis](), dict[Exit, None]()
-    for facts, starts in _loaded(configuration, path, project):
+    for facts, starts in _loaded(loaded, path, project):
         found.append(SettingsAnalysis(facts, entry))
         flow = follow(found[-1], *starts)
         if not starts or not flow.is_contained:
             return None
         exits |= dict.fromkeys(flow.exits)
-    if configuration.loader is not None:
-        given_back = Exit(configuration.loader.symbol, None, (), "")
+    if loaded.loader is not None:
+        given_back = Exit(loaded.loader.symbol, None, (), "")
         if given_back not in exits:
             return None
         del exits[given_back]

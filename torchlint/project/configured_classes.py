@@ -5,15 +5,11 @@ from __future__ import annotations
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from torchlint.project.configurations import document_of, text_in
-
-if TYPE_CHECKING:
-    import yaml
+from torchlint.project.configurations import document_of, entries_of, text_in
 
 _KEYS = frozenset({"_target_", "target", "class", "cls"})
 """What names the class: in Hydra since 1.0, and before; `target` in projects that make objects themselves."""
@@ -56,23 +52,10 @@ class ConfiguredClasses:
         for file in self._files:
             text = text_in(file)
             document = document_of(text) if any(f"{key}:" in text for key in _KEYS) else None
-            for section, key, value in _entries(document, file.parent.name):
+            for section, key, value in entries_of(document, file.parent.name):
                 referred = _REFERENCE.fullmatch(value.value) if value.id == "scalar" else None
                 if key in _KEYS and value.id == "scalar" and _NAME.fullmatch(value.value):
                     found[section].names[str(value.value)] = None
                 elif referred or value.id == "mapping":
                     found[section].inner[referred[1] if referred else key] = None
         return dict(found)
-
-
-def _entries(document: yaml.Node | None, name: str) -> Iterator[tuple[str, str, yaml.Node]]:
-    """The entries of all sections, by the section and the key."""
-    waiting, seen = [(document, name)], set[int]()
-    while waiting:
-        node, section = waiting.pop()
-        if node is None or node.id != "mapping" or id(node) in seen:
-            continue
-        seen.add(id(node))
-        for key, value in node.value:
-            waiting.append((value, str(key.value)))
-            yield section, str(key.value), value

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from torchlint.facts.calls import function_named
 from torchlint.facts.classes import base_classes
+from torchlint.facts.components import reached
 from torchlint.facts.flow.references import is_named, is_only_called, is_only_made, plain, references
 from torchlint.facts.flow.stores import Sanitizer, constructions_of, reads_of_field, unless_sanitized
 from torchlint.facts.flow.values import Exit, Field, Given, Move, Others, Value, Written
@@ -110,9 +111,5 @@ def paths_in_sight(project: Project, exit_: Exit) -> list[str]:
     if isinstance(exit_.port, int | str):
         return [home]
     word = exit_.port.name if isinstance(exit_.port, Field) and not qualname else qualname.rpartition(".")[2]
-    found, waiting = set[str](), [home]
-    while waiting:
-        new = project.importers.get(waiting.pop(), frozenset()) - found
-        found |= new
-        waiting += new
-    return project.texts.naming(word, found - {home})
+    found = reached([home], lambda path: project.importers.get(path, ()))
+    return project.texts.naming(word, found[1:])

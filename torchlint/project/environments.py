@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -43,13 +43,10 @@ class Environments(msgspec.Struct, frozen=True):
         """Those that are not seen to be seeded: none is, or others are where they are made, and these are not."""
         if not self.is_seeded:
             return (*self.made, *self.sampled)
-        made = Counter((call.path, call.symbol) for call in self.made)
-        is_beside = any(place in self.seeded_in for place in made)
-        return tuple(
-            call
-            for call in self.made
-            if is_beside and made[call.path, call.symbol] > self.seeded_in.get((call.path, call.symbol), 0)
-        )
+        places = [(call.path, call.symbol) for call in self.made]
+        is_beside, made = not self.seeded_in.keys().isdisjoint(places), Counter(places)
+        calls = zip(self.made, places, strict=True) if is_beside else ()
+        return tuple(call for call, place in calls if made[place] > self.seeded_in.get(place, 0))
 
 
 def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> Environments:
@@ -71,12 +68,6 @@ def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, 
     )
 
 
-def _calls_at(places: Iterable[Symbol], summaries: Mapping[str, FileSummary]) -> list[EnvironmentCall]:
-    found = [
-        call
-        for path, symbol in places
-        if path in summaries
-        for call in summaries[path].environments
-        if call.symbol == symbol
-    ]
-    return sorted(found, key=lambda call: call.place.location)
+def _calls_at(places: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> list[EnvironmentCall]:
+    told = (call for path in {path for path, _ in places} & summaries.keys() for call in summaries[path].environments)
+    return sorted((one for one in told if (one.path, one.symbol) in places), key=lambda call: call.place.location)

@@ -8,13 +8,14 @@ import functools
 import os
 import posixpath
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
 
+from torchlint.facts.grouping import grouped
 from torchlint.project.outside import Outside
+from torchlint.project.texts import Contents
 from torchlint.source.cuda import Addition, Function, bindings, functions
 
 _KERNELS = (".cu", ".cuh")
@@ -35,9 +36,7 @@ class Kernel(msgspec.Struct, frozen=True):
 class Extensions:
     """The C++ and CUDA files below `root` (None: there are none), looked at when a call may lead to one."""
 
-    def __init__(
-        self, root: Path | None, contents: Callable[[], Iterator[tuple[str, bytes]]], outside: Outside
-    ) -> None:
+    def __init__(self, root: Path | None, contents: Contents, outside: Outside) -> None:
         self._root, self._outside = root, outside
         self._contents = contents
 
@@ -93,19 +92,13 @@ class Extensions:
     @functools.cached_property
     def _bound(self) -> dict[str, tuple[tuple[str, str], ...]]:
         """By the name that Python uses: the files that bind it, and the functions behind it."""
-        found: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for path, text in self._texts.items():
-            for name, function in bindings(text) if "def" in text or "impl" in text else ():
-                found[name].append((path, function))
+        telling = ((path, text) for path, text in self._texts.items() if "def" in text or "impl" in text)
+        found = grouped((name, (path, function)) for path, text in telling for name, function in bindings(text))
         return {name: tuple(dict.fromkeys(places)) for name, places in found.items()}
 
     @functools.cached_property
     def _defined(self) -> dict[str, list[tuple[str, Function]]]:
-        found: dict[str, list[tuple[str, Function]]] = defaultdict(list)
-        for path, text in self._texts.items():
-            for function in functions(text):
-                found[function.name].append((path, function))
-        return found
+        return grouped((one.name, (path, one)) for path, text in self._texts.items() for one in functions(text))
 
     def _reached(self, start: str, folder: str) -> tuple[str, Addition] | None:
         """The first addition in what a function calls, by names, in the files below a folder."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from torchlint.diagnostics import Location, Related
+from torchlint.facts.components import each_once
 from torchlint.facts.entries import is_test
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.tracker import Analysis, follow
@@ -33,6 +34,8 @@ Followed = TypeVar("Followed", bound=Analysis)
 _MOST_ORIGINS = 20
 """Origins of one value that are asked for: what has more may be anything."""
 Answer = TypeVar("Answer")
+Asked = Callable[["FileFacts", "End"], Iterable["Answer | Origin | None"]]
+"""What is asked of where a value comes from in one file: it gives answers, or what the next files are asked."""
 
 
 class FarSink(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -78,12 +81,8 @@ class Flows:
 
     def sink_of(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Analysis]) -> FarSink | None:
         """The first sink beyond the exits, in the order of the exits and of the files' paths."""
-        waiting, seen, entered = deque(exits), set[Exit](), 0
-        while waiting:
-            exit_ = waiting.popleft()
-            if exit_ in seen:
-                continue
-            seen.add(exit_)
+        waiting, entered = deque(exits), 0
+        for exit_ in each_once(waiting):
             paths = self._paths_behind(exit_)
             for path in paths if len(paths) <= _MOST_AT_ONCE else ():
                 entered += 1
@@ -102,13 +101,9 @@ class Flows:
 
     def contained(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Followed]) -> list[Followed] | None:
         """What follows a value beyond the exits, file by file; None where it gets to a sink, or out of sight."""
-        waiting, seen = deque(exits), set[Exit]()
+        waiting = deque(exits)
         found: list[Followed] = []
-        while waiting:
-            exit_ = waiting.popleft()
-            if exit_ in seen:
-                continue
-            seen.add(exit_)
+        for exit_ in each_once(waiting):
             if exit_.port is None and not self._users[exit_.symbol]:
                 return None  # whoever calls it is none of the project's
             for path in paths_in_sight(self._project, exit_):
@@ -164,23 +159,15 @@ class _Answers(msgspec.Struct, Generic[Answer], frozen=True, array_like=True):
 
 
 def origins_answered(
-    project: Project,
-    origins: Iterable[Origin],
-    asked: Callable[[FileFacts, End], Iterable[Answer | Origin | None]],
-    kind: type[Answer] | None = None,
+    project: Project, origins: Iterable[Origin], asked: Asked[Answer], kind: type[Answer] | None = None
 ) -> Iterator[Answer | None]:
     """What a question answers of a value wherever it may come from; None for what is not seen.
 
-    `asked` goes on with where the value comes from in one file: to an answer, or to the next files. Answers of a
-    `kind` are plain data, and kept for later runs.
+    Answers of a `kind` are plain data, and kept for later runs.
     """
-    waiting, seen = deque(origins), set[Origin]()
-    while waiting:
-        origin = waiting.popleft()
-        if origin in seen:
-            continue
-        seen.add(origin)
-        files = _files_behind(project, origin) if len(seen) <= _MOST_ORIGINS else []
+    waiting = deque(origins)
+    for number, origin in enumerate(each_once(waiting), start=1):
+        files = _files_behind(project, origin) if number <= _MOST_ORIGINS else []
         is_seen = False
         for answers in (_answers(project, path, origin, asked, kind) for path in files):
             is_seen = is_seen or (answers is not None and answers.is_seen)
@@ -194,11 +181,7 @@ def origins_answered(
 
 
 def _answers(
-    project: Project,
-    path: str,
-    origin: Origin,
-    asked: Callable[[FileFacts, End], Iterable[Answer | Origin | None]],
-    kind: type[Answer] | None,
+    project: Project, path: str, origin: Origin, asked: Asked[Answer], kind: type[Answer] | None
 ) -> _Answers[Answer] | None:
     def ask(facts: FileFacts) -> _Answers[Answer]:
         ends = list(definitions_behind(facts, origin))

@@ -40,11 +40,9 @@ class Gradients:
         place = path, passage.symbol
         summary = self._project.known.get(path) or self._project.summaries[path]
         signals = passage.asks is Evidence.SIGNAL
-        if (
-            passage.asks is not Evidence.PREDICTION
-            and not (passage.is_named_for_data and passage.parameter and not signals)
-            and place in self._shown_by(summary, from_losses_alone=signals)
-        ):
+        is_doubtful = bool(passage.is_named_for_data and passage.parameter and not signals)
+        asks_others = is_doubtful or passage.asks is Evidence.PREDICTION
+        if not asks_others and place in self._shown_by(summary, from_losses_alone=signals):
             return Confidence.HIGH
         if passage.asks is not Evidence.ANY:
             return Confidence.MEDIUM if place in self._handed_predictions else Confidence.LOW

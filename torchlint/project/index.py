@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 import functools
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -21,10 +20,11 @@ from torchlint.facts.accelerators import GPUS
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.file import FileFacts
+from torchlint.facts.grouping import grouped
 from torchlint.facts.modes import Mode
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
-from torchlint.project.answers import Interview, KeptAnswers
+from torchlint.project.answers import Interview, KeptAnswers, remembered
 from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.environments import Environments, environments_of
@@ -38,7 +38,7 @@ from torchlint.project.programs import ModeVerdict, Program, Programs, Reach, bu
 from torchlint.project.randomness import Randomness, randomness_of
 from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.target import Targets, admitted, devices_of, gpus_of, used_among
-from torchlint.project.texts import Texts
+from torchlint.project.texts import Contents, Texts
 from torchlint.project.trainings import may_train, training_in
 
 Answer = TypeVar("Answer")
@@ -74,8 +74,7 @@ class Project:
     sources: tuple[str, ...]
     """The paths of all files."""
     load_summaries: Callable[[], Mapping[str, FileSummary]]
-    contents: Callable[[], Iterator[tuple[str, bytes]]]
-    """Every source of the project, by path."""
+    contents: Contents
     read: Callable[[str], bytes]
     """One source; nothing for one that cannot be read, or is too large to be checked."""
     load_facts: Callable[[str], FileFacts | None]
@@ -87,11 +86,8 @@ class Project:
     outside: Outside = field(default_factory=Outside)
     program: Program | None = None
     """The one program that counts, for a project seen by it alone."""
-    _randomness: dict[Program, Randomness] = field(default_factory=dict)
-    _environments: dict[Program, Environments] = field(default_factory=dict)
-    _training: dict[Program, bool] = field(default_factory=dict)
-    _devices: dict[Program, frozenset[str] | None] = field(default_factory=dict)
-    _reach: dict[Program, Reach] = field(default_factory=dict)
+    memory: dict[Any, Any] = field(default_factory=dict)
+    """Of answers about programs, which all copies share."""
     answers: dict[object, object] = field(default_factory=dict)
     """To the questions of `once`."""
 
@@ -124,20 +120,14 @@ class Project:
     @functools.cached_property
     def manifests(self) -> Manifests:
         """What the project's files say of the packages they need."""
-        return Manifests(
-            self.root, self.requirement_files, self.sources, self.read, self.catalogue.images, self.outside
-        )
+        images = self.catalogue.images
+        return Manifests(self.root, self.requirement_files, self.sources, self.read, images, self.outside)
 
     @functools.cached_property
     def targets(self) -> Targets:
         """The torch releases that each file may run on."""
-        return Targets(
-            None if self.is_alone else self.root,
-            self.manifests,
-            self.settings.torch,
-            self.catalogue.releases,
-            self.outside,
-        )
+        root = None if self.is_alone else self.root
+        return Targets(root, self.manifests, self.settings.torch, self.catalogue.releases, self.outside)
 
     def target_for(self, path: str) -> TorchTarget:
         """The torch releases that a file may run on: those of the nearest manifest, unless the configuration says."""
@@ -153,11 +143,8 @@ class Project:
 
     @functools.cached_property
     def programs(self) -> Programs:
-        parts = self.summaries, self.scripts
-        if self.kept_answers is None:
-            found = Programs(*parts)
-        else:
-            found = self.kept_answers.made_of("programs", parts, lambda: Programs(*parts))
+        parts, kept = (self.summaries, self.scripts), self.kept_answers
+        found = Programs(*parts) if kept is None else kept.made_of("programs", parts, lambda: Programs(*parts))
         found.ask(self.handed_on)
         return found
 
@@ -184,26 +171,22 @@ class Project:
         """Those of them that a file starts."""
         return [program for program in self.counted_programs if program.path == path]
 
+    @remembered
     def randomness_of(self, program: Program) -> Randomness:
         """What a program draws from, and what seeds it."""
-        if program not in self._randomness:
-            option_for = functools.partial(option_for_seed, program, self)
-            is_never = functools.partial(never_draws, program, self)
-            calls = self.programs.calls
-            self._randomness[program] = randomness_of(program, calls, self.summaries, option_for, is_never)
-        return self._randomness[program]
+        option_for = functools.partial(option_for_seed, program, self)
+        is_never = functools.partial(never_draws, program, self)
+        return randomness_of(program, self.programs.calls, self.summaries, option_for, is_never)
 
+    @remembered
     def environments_of(self, program: Program) -> Environments:
         """What a program does with reinforcement-learning environments."""
-        if program not in self._environments:
-            self._environments[program] = environments_of(program, self.programs.calls, self.summaries)
-        return self._environments[program]
+        return environments_of(program, self.programs.calls, self.summaries)
 
+    @remembered
     def reach_of(self, program: Program) -> Reach:
         """Which code may run in a program."""
-        if program not in self._reach:
-            self._reach[program] = Reach(program, self.summaries)
-        return self._reach[program]
+        return Reach(program, self.summaries)
 
     @functools.cached_property
     def interview(self) -> Interview:
@@ -233,11 +216,9 @@ class Project:
         """Whether findings about a file are about a GPU that torch calls `cuda`."""
         return not GPUS.isdisjoint(self.devices_for(path))
 
+    @remembered
     def _devices_of(self, program: Program) -> frozenset[str] | None:
-        if program not in self._devices:
-            found = devices_of(program, self.randomness_of(program), self.programs.calls, self.summaries)
-            self._devices[program] = found
-        return self._devices[program]
+        return devices_of(program, self.randomness_of(program), self.programs.calls, self.summaries)
 
     def mode_for(self, path: str) -> ModeVerdict:
         """The determinism mode of a file; the configuration and `--assume` beat what the code says."""
@@ -286,10 +267,7 @@ class Project:
     @functools.cached_property
     def importers(self) -> Mapping[str, frozenset[str]]:
         """The files that import each file."""
-        found: dict[str, set[str]] = defaultdict(set)
-        for path, summary in self.summaries.items():
-            for one in summary.imports:
-                found[one.path].add(path)
+        found = grouped((one.path, path) for path, summary in self.summaries.items() for one in summary.imports)
         return {path: frozenset(others) for path, others in found.items()}
 
     @functools.cached_property
@@ -300,13 +278,10 @@ class Project:
         everything = frozenset((path, one.symbol) for path, file in self.summaries.items() for one in file.trainings)
         return training_in(frozenset(one for one in everything if not is_test(one[0])), self.summaries) is not None
 
+    @remembered
     def is_training(self, program: Program) -> bool:
         """Whether a program may train."""
-        if program not in self._training:
-            self._training[program] = may_train(
-                program.reached, self.programs.calls, self.summaries, self.texts.name_attribute
-            )
-        return self._training[program]
+        return may_train(program.reached, self.programs.calls, self.summaries, self.texts.name_attribute)
 
     @functools.cached_property
     def seed_order(self) -> SeedOrder:
@@ -374,12 +349,8 @@ class Project:
     @functools.cached_property
     def turns_mode_on(self) -> bool:
         """Whether any code outside tests turns the determinism mode on, reached or not."""
-        return any(
-            call.mode in (Mode.ON, Mode.WARN_ONLY)
-            for path, summary in self.summaries.items()
-            if not is_test(path)
-            for call in summary.modes
-        )
+        calls = (call for path, one in self.summaries.items() if not is_test(path) for call in one.modes)
+        return any(call.mode in (Mode.ON, Mode.WARN_ONLY) for call in calls)
 
     def frameworks_set(self, variable: str) -> bool:
         """Whether a framework that sets the variable itself is asked to turn the mode on."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.control.order import Moment
+from torchlint.facts.grouping import grouped
 from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
@@ -61,7 +61,10 @@ class SeedOrder:
         self._trainer_arguments = trainer_arguments
         generators = ("torch", "numpy", "random")
         kinds = (*_STAYING, "") if counts_values else _STAYING
-        self._orders = {one: _Order(one, calls, summaries, handed_on, self._seeds_at_once, kinds) for one in generators}
+        seeds = [one for summary in summaries.values() for one in summary.seeds if self._seeds_at_once(one)]
+        drawn = (one for summary in summaries.values() for one in summary.draws)
+        draws = [one for one in drawn if one.makes in kinds or one.is_lasting]
+        self._orders = {one: _Order(one, calls, handed_on, seeds, draws) for one in generators}
 
     def _seeds_at_once(self, seed: SeedCall) -> bool:
         return not (seed.by_argument and seed.name in self._trainer_arguments)
@@ -90,26 +93,13 @@ class _Order:
     """The order of one generator's events."""
 
     def __init__(
-        self,
-        generator: str,
-        calls: CallGraph,
-        summaries: Mapping[str, FileSummary],
-        handed_on: HandedOn,
-        counts: Callable[[SeedCall], bool],
-        kinds: Collection[str],
+        self, generator: str, calls: CallGraph, handed_on: HandedOn, seeds: Sequence[SeedCall], draws: Sequence[Draw]
     ) -> None:
         self._generator = generator
         self._calls = calls
         self._handed_on = handed_on
-        self._seeds: dict[Symbol, list[SeedCall]] = defaultdict(list)
-        self._draws: dict[Symbol, list[Draw]] = defaultdict(list)
-        for path, summary in summaries.items():
-            for seed in summary.seeds:
-                if generator in seed.generators and counts(seed):
-                    self._seeds[path, seed.symbol].append(seed)
-            for draw in summary.draws:
-                if draw.generator == generator and (draw.makes in kinds or draw.is_lasting):
-                    self._draws[path, draw.symbol].append(draw)
+        self._seeds = grouped(((one.path, one.symbol), one) for one in seeds if generator in one.generators)
+        self._draws = grouped(((one.path, one.symbol), one) for one in draws if one.generator == generator)
 
     def is_all_that_seeds(self, program: Program, run: frozenset[Symbol], possible: Iterable[SeedCall]) -> bool:
         """Whether every possible seed is one that the program runs by calls, none of them at import."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from torchlint.facts.grouping import grouped
 from torchlint.facts.objects import EVERY, OWN
 from torchlint.facts.summary import FileSummary
+from torchlint.project.answers import remembered
 
 _DEPTH = 6
 """Functions that give what others give, followed one after another."""
@@ -21,12 +23,9 @@ class Objects:
         self._summaries = summaries
         self._defining = defining
         """The function that a class has, or inherits."""
-        self._known: dict[str, list[str]] = {}
-        """The classes of the objects that were asked for."""
-        self._results: dict[tuple[str, str, int | None], list[str]] = defaultdict(list)
-        for path, summary in summaries.items():
-            for result in summary.results:
-                self._results[path, result.function, result.place].append(result.name)
+        self.memory: dict[Any, Any] = {}
+        told = ((path, one) for path, summary in summaries.items() for one in summary.results)
+        self._results = grouped(((path, one.function, one.place), one.name) for path, one in told)
 
     def callees(self, name: str) -> list[str]:
         """The methods that a call of a method of an object may run, by their classes; a class that is called itself."""
@@ -45,11 +44,8 @@ class Objects:
         makers = [f"{one}.{method}" for one in self.classes(owner)] if "()" in owner else [name.removesuffix("()")]
         places = (self._defining((path, qualname)) for path, _, qualname in (one.partition("::") for one in makers))
         found = (result.partition("::") for place in places for result in self._results.get((*place, None), ()))
-        return sorted(
-            f"{path}::{qualname}"
-            for path, _, qualname in found
-            if path in self._summaries and qualname in self._summaries[path].functions
-        )
+        own = ((path, name) for path, _, name in found if path in self._summaries)
+        return sorted(f"{path}::{name}" for path, name in own if name in self._summaries[path].functions)
 
     def _public(self, owner: str) -> list[str]:
         """The methods of a class that others may call by any name."""
@@ -58,12 +54,10 @@ class Objects:
         methods = [name.removeprefix(f"{qualname}.") for name in functions if name.startswith(f"{qualname}.")]
         return sorted(f"{owner}.{name}" for name in methods if not name.startswith("_") and "." not in name)
 
+    @remembered
     def classes(self, name: str) -> list[str]:
         """The classes that an object may be of."""
-        found = self._known.get(name)
-        if found is None:
-            found = self._known[name] = sorted(set(self._classes(name, _DEPTH)))
-        return found
+        return sorted(set(self._classes(name, _DEPTH)))
 
     def _classes(self, name: str, depth: int) -> Iterator[str]:
         called, _, part = name.rpartition("()")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -12,6 +12,7 @@ from torchlint.facts.accelerators import GPUS
 from torchlint.facts.calls import called_at, function_named
 from torchlint.facts.options.demands import Demand, default_of, of_argument
 from torchlint.facts.values import Constant, argument_of
+from torchlint.project.answers import remembered
 
 if TYPE_CHECKING:
     from torchlint.facts.call_edges import Edge
@@ -112,8 +113,7 @@ class _Defaults:
     def __init__(self, program: Program, project: Project) -> None:
         self._program = program
         self._project = project
-        self._answers: dict[tuple[Demand, str, int], Unmet | bool] = {}
-        self._ways: dict[tuple[tuple[Demand, ...], Symbol, int], Unmet | None] = {}
+        self.memory: dict[Any, Any] = {}
 
     def unmet(self, demands: Iterable[Demand], path: str) -> Unmet | None:
         answers = (self.answer(demand, path) for demand in demands)
@@ -121,14 +121,9 @@ class _Defaults:
         fixed = next((one for one in found if not one.option), None)
         return fixed or (Unmet(" ".join(dict.fromkeys(one.option for one in found))) if found else None)
 
+    @remembered
     def on_the_way(self, demands: tuple[Demand, ...], place: Symbol, depth: int) -> Unmet | None:
         """What keeps a statement with these demands from running; calls are followed back so many times."""
-        key = demands, place, depth
-        if key not in self._ways:
-            self._ways[key] = self._on_the_way(demands, place, depth)
-        return self._ways[key]
-
-    def _on_the_way(self, demands: tuple[Demand, ...], place: Symbol, depth: int) -> Unmet | None:
         own = self.unmet(demands, place[0])
         calls = self._project.programs.calls.calls_of("::".join(place)) if place[1] and depth else []
         ways = [(at, edge) for at, edge in calls if at in self._program.reached and at != place]
@@ -142,14 +137,9 @@ class _Defaults:
             found.append(lacking)
         return next((one for one in found if one.option), found[0]) if found else None
 
+    @remembered
     def answer(self, demand: Demand, path: str, depth: int = _DEPTH) -> Unmet | bool:
         """How a demand of a file's code is not met; True where it is for certain, False where nobody knows."""
-        key = demand, path, depth
-        if key not in self._answers:
-            self._answers[key] = self._answer(demand, path, depth)
-        return self._answers[key]
-
-    def _answer(self, demand: Demand, path: str, depth: int) -> Unmet | bool:
         if demand.settled:
             return _judged(demand, demand.settled[0])
         if not demand.function:
@@ -185,9 +175,8 @@ class _Defaults:
         if facts is None or not depth:
             return False
         given = [(argument_of(site.node, demand.name, position), site.scope) for site in self._sites(place, edge)]
-        asked = [
-            of_argument(facts, demand, one, scope) for one, scope in given if one and not isinstance(one, ast.Constant)
-        ]
+        others = ((one, scope) for one, scope in given if one is not None and not isinstance(one, ast.Constant))
+        asked = (of_argument(facts, demand, one, scope) for one, scope in others)
         answers = [one is not None and self.answer(one, place[0], depth - 1) for one in asked]
         return next((one for one in answers if not isinstance(one, Unmet)), answers[0] if answers else False)
 
@@ -218,10 +207,9 @@ class _Defaults:
         """What a program's options say: the file's own, else those of all its files, where these agree."""
         summaries = self._project.summaries
         files = [[path], sorted(self._program.files & summaries.keys())]
-        declared = [
-            [one for file in some for one in summaries[file].options if one.name == demand.name] for some in files
-        ]
-        options = declared[0] or declared[1]
+        every = ([one for file in some for one in summaries[file].options] for some in files)
+        declared = ([one for one in some if one.name == demand.name] for some in every)
+        options = next(filter(None, declared), [])
         defaults = {(type(value), value) for one in options for value in one.default}
         if not options and len(demand.default) == 1:
             return _judged(demand, demand.default[0], demand.name)

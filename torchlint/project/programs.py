@@ -6,15 +6,19 @@ import functools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Argument, Edge
+from torchlint.facts.components import reached
 from torchlint.facts.entries import Entry, EntryKind, is_example, is_test
+from torchlint.facts.grouping import grouped
 from torchlint.facts.modes import Mode, ModeCall
 from torchlint.facts.summary import FileSummary
-from torchlint.project.call_graph import CallGraph, Symbol
+from torchlint.project.answers import remembered
+from torchlint.project.call_graph import CallGraph, Symbol, symbol_of
 from torchlint.project.given_arguments import HandedOn
 from torchlint.project.requirements.pyproject import table_of, toml_of
 from torchlint.project.requirements.specifiers import text_of
@@ -53,19 +57,16 @@ class Programs:
         entries = [(path, entry) for path, summary in sorted(summaries.items()) for entry in summary.entries]
         working = set(self._working([one for one in entries if one[1].is_tentative]))
         entries = [one for one in entries if not one[1].is_tentative or one in working]
-        entries += [
-            (path, Entry(EntryKind.COMMAND, function, summaries[path].start))
-            for path, function in scripts
-            if path in summaries
-        ]
+        own = ((path, function) for path, function in scripts if path in summaries)
+        entries += [(path, Entry(EntryKind.COMMAND, function, summaries[path].start)) for path, function in own]
         self.programs = [self._program(path, entry) for path, entry in entries]
-        self._modes: dict[int, tuple[Program, ModeVerdict]] = {}
+        self.memory: dict[Any, Any] = {}
         self._handed_on: HandedOn | None = None
 
     def ask(self, handed_on: HandedOn) -> None:
         """From now on ask this for what calls hand on: programs may outlive the files of a run."""
         self._handed_on = handed_on
-        self._modes.clear()
+        self.memory.clear()
 
     def _working(self, entries: Sequence[tuple[str, Entry]]) -> Iterator[tuple[str, Entry]]:
         """Those from which a training runs, or what sets the mode that all behind it runs under.
@@ -73,16 +74,12 @@ class Programs:
         Every module of a package is such an entry, and none works mostly: all are asked together, then by halves.
         """
         run = self.calls.run([(path, entry.symbol) for path, entry in entries])
-        sets_mode = any(
-            (path, call.symbol) in run for path in {path for path, _ in run} for call in self._modes_in(path)
-        )
+        files = {path for path, _ in run} & self._summaries.keys()
+        sets_mode = any((path, call.symbol) in run for path in files for call in self._summaries[path].modes)
         if sets_mode or training_in(run, self._summaries) is not None:
             middle = len(entries) // 2
             halves = (entries[:middle], entries[middle:])
             yield from (one for half in halves for one in self._working(half)) if middle else entries
-
-    def _modes_in(self, path: str) -> tuple[ModeCall, ...]:
-        return self._summaries[path].modes if path in self._summaries else ()
 
     def _program(self, path: str, entry: Entry) -> Program:
         reached = self.calls.reached([(path, ""), (path, entry.symbol)])
@@ -96,13 +93,8 @@ class Programs:
     def reaching(self, path: str) -> list[Program]:
         """The programs that decide for a file: not tests, and examples only for example files."""
         allow_examples = is_example(path)
-        return [
-            program
-            for program in self.programs
-            if path in program.files
-            and not is_test(program.path)
-            and (allow_examples or program.path == path or not is_example(program.path))
-        ]
+        loading = (one for one in self.programs if path in one.files and not is_test(one.path))
+        return [one for one in loading if allow_examples or one.path == path or not is_example(one.path)]
 
     @functools.cached_property
     def has_own(self) -> bool:
@@ -113,20 +105,9 @@ class Programs:
         """The programs that decide for a file and leave the mode off."""
         return [one for one in self.reaching(path) if self.mode_of(one).mode in (Mode.OFF, Mode.OPTIONAL)]
 
+    @remembered
     def mode_of(self, program: Program) -> ModeVerdict:
         """The mode that one program sets: a large project has hundreds, and every finding asks."""
-        if id(program) not in self._modes:
-            self._modes[id(program)] = program, self._worked_out(program)
-        return self._modes[id(program)][1]
-
-    def mode_for(self, path: str) -> ModeVerdict:
-        """The weakest mode among the programs that reach a file; off when none does."""
-        if not self.sets_mode:
-            return ModeVerdict(Mode.OFF)
-        verdicts = [self.mode_of(program) for program in self.reaching(path)]
-        return min(verdicts, key=lambda verdict: verdict.mode, default=ModeVerdict(Mode.OFF))
-
-    def _worked_out(self, program: Program) -> ModeVerdict:
         found = ModeVerdict(Mode.OFF, program=program.path)
         for path in sorted(program.files & self._summaries.keys()):
             for call in sorted(self._summaries[path].modes, key=lambda call: call.symbol):
@@ -136,17 +117,18 @@ class Programs:
                         found = ModeVerdict(mode, call.location, program.path)
         return found
 
+    def mode_for(self, path: str) -> ModeVerdict:
+        """The weakest mode among the programs that reach a file; off when none does."""
+        if not self.sets_mode:
+            return ModeVerdict(Mode.OFF)
+        verdicts = [self.mode_of(program) for program in self.reaching(path)]
+        return min(verdicts, key=lambda verdict: verdict.mode, default=ModeVerdict(Mode.OFF))
+
     def _mode_at(self, program: Program, path: str, call: ModeCall) -> Mode:
         if call.parameter is None:
             return call.mode
-        asked = f"{path}::{call.symbol}"
-        edges = [
-            (place[0], edge)
-            for place in program.reached
-            for edge in self.calls.edges_from(place)
-            if edge.callee == asked
-        ]
-        modes = {self._argument_mode(path, call, *one) for one in edges}
+        calls = self.calls.calls_of(f"{path}::{call.symbol}")
+        modes = {self._argument_mode(path, call, place[0], edge) for place, edge in calls if place in program.reached}
         return modes.pop() if len(modes) == 1 else Mode.OPTIONAL
 
     def _argument_mode(self, path: str, call: ModeCall, caller: str, edge: Edge) -> Mode:
@@ -174,18 +156,10 @@ class Reach:
 
     def __init__(self, program: Program, summaries: Mapping[str, FileSummary]) -> None:
         self._reached = program.reached
-        bases: dict[tuple[str, str], list[tuple[str, str]]] = {}
-        for path, summary in summaries.items():
-            for owner, base in summary.bases:
-                base_path, separator, name = base.partition("::")
-                if separator:
-                    bases.setdefault((path, owner), []).append((base_path, name))
-        self._owners = set(program.reached)
-        waiting = [(path, _owner(symbol)) for path, symbol in program.reached if "." in symbol] + list(program.reached)
-        while waiting:
-            place = waiting.pop()
-            self._owners.add(place)
-            waiting += [base for base in bases.get(place, ()) if base not in self._owners]
+        told = ((path, owner, base) for path, summary in summaries.items() for owner, base in summary.bases)
+        bases = grouped(((path, owner), symbol_of(base)) for path, owner, base in told if "::" in base)
+        owners = [(path, _owner(symbol)) for path, symbol in program.reached if "." in symbol]
+        self._owners = frozenset(reached((*owners, *program.reached), lambda place: bases.get(place, ())))
 
     def holds(self, path: str, symbol: str) -> bool:
         """Whether a symbol may run: it is reached, or lies in a function or class that is."""

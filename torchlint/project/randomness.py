@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 import msgspec
@@ -170,12 +170,8 @@ def _is_program(function: str) -> bool:
 
 def _is_built_apart(path: str, start: str, summaries: Mapping[str, FileSummary]) -> bool:
     """Whether a file lies in a package that is installed by itself, and what starts does not."""
-    builds = (
-        f"{folder}/setup.py"
-        for folder in PurePosixPath(path).parents
-        if not PurePosixPath(start).is_relative_to(folder)
-    )
-    return any(build in summaries for build in builds)
+    apart = (folder for folder in PurePosixPath(path).parents if not PurePosixPath(start).is_relative_to(folder))
+    return any(f"{folder}/setup.py" in summaries for folder in apart)
 
 
 def _seeds(
@@ -183,31 +179,19 @@ def _seeds(
 ) -> tuple[SeedCall, ...]:
     """The seeds in these places; what loaders alone call, in their workers, seeds nothing here."""
     in_workers = {name for summary in summaries.values() for name in summary.worker_inits}
-    return tuple(
-        seed
-        for path, summary in summaries.items()
-        for seed in summary.seeds
-        if (path, seed.symbol) in places and ((path, seed.symbol) in run or f"{path}::{seed.symbol}" not in in_workers)
-    )
-
-
-def _ordered(places: Iterable[Symbol], summaries: Mapping[str, FileSummary]) -> list[Symbol]:
-    return sorted(place for place in places if place[0] in summaries)
+    seeds = (one for summary in summaries.values() for one in summary.seeds if (one.path, one.symbol) in places)
+    return tuple(s for s in seeds if (s.path, s.symbol) in run or f"{s.path}::{s.symbol}" not in in_workers)
 
 
 def _loads_in_main_process(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> bool:
-    made = [
-        loader.where
-        for path, summary in summaries.items()
-        for loader in summary.workers
-        if (path, loader.symbol) in run
-    ]
+    loaders = ((path, loader) for path, summary in summaries.items() for loader in summary.workers)
+    made = [loader.where for path, loader in loaders if (path, loader.symbol) in run]
     return bool(made) and all(where is Where.MAIN_PROCESS for where in made)
 
 
 def _loading(run: frozenset[Symbol], calls: CallGraph, summaries: Mapping[str, FileSummary]) -> frozenset[Symbol]:
     """What loaders run: methods of data sets, and functions that data sets and loaders are handed."""
-    methods = ((path, f"{name}.{method}") for path, name in _ordered(run, summaries) for method in _LOADING)
+    methods = ((path, f"{name}.{method}") for path, name in run if path in summaries for method in _LOADING)
     handed = (calls.callee(edge) for place in run for edge in calls.edges_from(place) if edge.is_loading)
     return calls.run([*(place for place in methods if place[1] in summaries[place[0]].functions), *handed])
 
@@ -223,15 +207,12 @@ def _first_draws(
     replaces = any((path, symbol) in run for path in paths for symbol in summaries[path].loads_weights)
     ranks = {"object": 2, "model": int(replaces)}
     found: dict[str, Draw] = {}
-    drawn = [draw for path in paths for draw in _by_place(summaries[path].draws) if (path, draw.symbol) in run]
+    told = (draw for path in paths for draw in sorted(summaries[path].draws, key=lambda draw: draw.place.location))
+    drawn = [draw for draw in told if (draw.path, draw.symbol) in run]
     for draw in sorted(drawn, key=lambda draw: ranks.get(draw.makes, 0)):
         if draw.generator not in found and not is_never(draw):
             found[draw.generator] = draw
     yield from (found[generator] for generator in ("torch", "numpy", "random") if generator in found)
-
-
-def _by_place(draws: Iterable[Draw]) -> list[Draw]:
-    return sorted(draws, key=lambda draw: draw.place.location)
 
 
 def _saved(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[SavedDraw]:

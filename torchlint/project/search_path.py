@@ -58,7 +58,7 @@ def hints_in(path: str, data: bytes) -> Hints:
 
 def folders_of(hints: Iterable[tuple[str, Hints]], paths: Collection[str]) -> Folders:
     """What all sources say together, of the folders that there are."""
-    folders = {folder for path in paths for folder in _above(path)}
+    folders = {folder for path in paths for folder in folders_above(path)}
     scripts, added = set[str](), set[AddedFolder]()
     for path, said in hints:
         home = posixpath.dirname(path)
@@ -74,7 +74,8 @@ def _named(path: str, data: bytes) -> Iterator[str]:
     if not changes:
         return
     made = [match[0] for match in _JOINED.finditer(data)]
-    yield from _folders_above(path) if any(b"__file__" in line or b"getcwd" in line for line in made) else ()
+    above = [*filter(None, folders_above(path))][1 : 1 + _FARTHEST]
+    yield from above if any(b"__file__" in line or b"getcwd" in line for line in made) else ()
     for line in (*changes, *made):
         parts = [part.decode() for part in _TEXT.findall(line)]
         if parts:
@@ -82,16 +83,12 @@ def _named(path: str, data: bytes) -> Iterator[str]:
                 yield posixpath.normpath(posixpath.join(base, *parts))
 
 
-def _folders_above(path: str) -> list[str]:
-    return [*_above(path)][1 : 1 + _FARTHEST]
-
-
 def _is_in(folder: str, other: str) -> bool:
     return not other or folder == other or folder.startswith(f"{other}/")
 
 
-def _above(path: str) -> Iterator[str]:
-    folder = posixpath.dirname(path)
-    while folder:
-        yield folder
-        folder = posixpath.dirname(folder)
+def folders_above(path: str) -> Iterator[str]:
+    """The folders around a path, the nearest first; the root is the empty string."""
+    while path:
+        path = posixpath.dirname(path)
+        yield path

@@ -65,12 +65,9 @@ def options_for_mode(program: Program, project: Project) -> list[OnDemand]:
 def _writes(name: str, program: Program, project: Project) -> list[tuple[str, SwitchWrite]]:
     """Each write of a switch that may run in a program, with its file."""
     possible, reach = project.programs.calls.possible(program.reached), project.reach_of(program)
-    return [
-        (path, write)
-        for path in sorted(program.files & project.summaries.keys())
-        for write in project.summaries[path].switches
-        if write.name == name and ((path, write.symbol) in possible or reach.holds(path, write.symbol))
-    ]
+    files = sorted(program.files & project.summaries.keys())
+    writes = ((path, one) for path in files for one in project.summaries[path].switches if one.name == name)
+    return [(path, one) for path, one in writes if (path, one.symbol) in possible or reach.holds(path, one.symbol)]
 
 
 def _value(write: SwitchWrite, path: str, program: Program, project: Project) -> bool | EllipsisType:

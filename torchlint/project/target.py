@@ -95,9 +95,8 @@ def unknown_torch(targets: Iterable[TorchTarget]) -> list[Note]:
         return []
     source, target = unknown[0]
     others = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
-    return [
-        Note(f"{source}{others}: torchlint does not know this release, and judges it as torch {target}, the nearest")
-    ]
+    because = f"torchlint does not know this release, and judges it as torch {target}, the nearest"
+    return [Note(f"{source}{others}: {because}")]
 
 
 def admitted(specifiers: Iterable[str], releases: Iterable[str]) -> frozenset[str]:

@@ -19,15 +19,14 @@ _DEVICES = frozenset({b"mps", b"xpu"})
 """Those of them that say more than that a file is worth a closer look: a comment is not enough."""
 
 
+Contents = Callable[[], Iterator[tuple[str, bytes]]]
+"""What gives every source of a project, by path."""
+
+
 class Texts:
     """The sources, by path. A text counts where it stands in code, never in a comment."""
 
-    def __init__(
-        self,
-        contents: Callable[[], Iterator[tuple[str, bytes]]],
-        read: Callable[[str], bytes],
-        interview: Interview,
-    ) -> None:
+    def __init__(self, contents: Contents, read: Callable[[str], bytes], interview: Interview) -> None:
         self._contents = contents
         self._read = functools.lru_cache(_KEPT)(read)
         self._interview = interview

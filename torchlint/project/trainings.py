@@ -20,10 +20,8 @@ def training_in(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) ->
     found = parts_of_training(run, summaries)
     if Part.WHOLE in found or Part.BACKWARD not in found:
         return found.get(Part.WHOLE)
-    steps = Part.STEP in found or any(
-        one.part is Part.STEP and (path, one.symbol.rpartition(".")[0]) in run
-        for path, one in _trainings_of_files(run, summaries)
-    )
+    stepping = (place for place in _trainings_of_files(run, summaries) if place[1].part is Part.STEP)
+    steps = Part.STEP in found or any((path, one.symbol.rpartition(".")[0]) in run for path, one in stepping)
     return found[Part.BACKWARD] if steps else None
 
 
@@ -40,11 +38,8 @@ def may_train(
     possible = calls.possible(places)
     loaded = frozenset(path for path, _ in possible)
     beside = {(one.path, one.symbol) for one in trainings_in(possible - places, summaries)}
-    possible -= {
-        place
-        for place in beside
-        if calls.is_called_by_name(place) and not is_named(place[1].rpartition(".")[2], loaded)
-    }
+    methods = (place for place in beside if calls.is_called_by_name(place))
+    possible -= {place for place in methods if not is_named(place[1].rpartition(".")[2], loaded)}
     whole = {Part.SEEDED, Part.TRAINER} & parts_of_training(possible, summaries).keys()
     return bool(whole) or training_in(possible, summaries) is not None
 
@@ -101,8 +96,5 @@ def stays_in_training_mode(places: Iterable[Symbol], calls: CallGraph, summaries
 
 def sets_modes_beside(path: str, summaries: Mapping[str, FileSummary]) -> bool:
     """Whether any code of a file, or of one that imports it, sets the mode of a module."""
-    return any(
-        summary.modes_of_modules.setters
-        for summary in summaries.values()
-        if summary.path == path or any(one.path == path for one in summary.imports)
-    )
+    beside = (one for one in summaries.values() if one.path == path or any(each.path == path for each in one.imports))
+    return any(one.modes_of_modules.setters for one in beside)

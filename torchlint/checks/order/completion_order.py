@@ -15,10 +15,10 @@ from torchlint.facts.flow.tracker import Sink, follow
 from torchlint.facts.flow.values import Kept, Move, Value, Written
 from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.files import SPELLED
-from torchlint.facts.order.loops import ROWS, SPLIT, filled, filled_by_number, names_bound, names_in
+from torchlint.facts.order.loops import ROWS, SPLIT, filled, filled_by_number, names_bound
 from torchlint.facts.order.places import is_only_reduced
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.tree import is_method_call
+from torchlint.facts.tree import is_method_call, names_in
 from torchlint.facts.values import starter_of
 
 _CODE = "TL404"

@@ -89,7 +89,6 @@ def statements_in(statement: ast.stmt) -> Iterator[ast.stmt]:
                 yield from statements_in(inner)
 
 
-def lines_of(statements: Sequence[ast.stmt]) -> tuple[int, int]:
-    """First and last line of a run of statements."""
-    last = statements[-1]
-    return statements[0].lineno, last.end_lineno or last.lineno
+def lines_of(run: Sequence[ast.stmt | ast.expr]) -> tuple[int, int]:
+    """First and last line of what stands one after another."""
+    return run[0].lineno, run[-1].end_lineno or run[-1].lineno

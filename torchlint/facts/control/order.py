@@ -61,9 +61,8 @@ def _is_on_every_way(facts: FileFacts, holder: ast.stmt, inner: ast.stmt) -> boo
     """Whether what stands behind a compound statement runs only after the block of it that holds `inner`."""
     if isinstance(holder, ast.Try):
         is_tried = inner in holder.body or inner in holder.orelse
-        return inner in holder.finalbody or (
-            is_tried and all(leaves(facts, handler.body) for handler in holder.handlers)
-        )
+        is_left = all(leaves(facts, handler.body) for handler in holder.handlers)
+        return inner in holder.finalbody or (is_tried and is_left)
     if isinstance(holder, ast.If):
         return leaves(facts, holder.orelse if block_of(facts, inner) is holder.body else holder.body)
     return isinstance(holder, ast.With | ast.AsyncWith) and not swallows(facts, holder)

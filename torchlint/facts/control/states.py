@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from msgspec import Struct, field
 
@@ -106,7 +106,7 @@ class States:
             return state
         self._now(start, state)
         for statement in self._relevant.get(id(block), ()):
-            walk = _WALKS.get(type(statement), States._simple)
+            walk = self._walks.get(type(statement), States._own)
             state = self._now(end_of(statement), walk(self, statement, state))
         return self._now(end_of(block[-1]), 0 if leaves(self._facts, block) else state)
 
@@ -119,10 +119,7 @@ class States:
     def _entered(self, holder: ast.AST, state: Effect) -> Effect:
         return then(state, self._events.entering.get(holder, BEFORE))
 
-    # -- statements; `_WALKS` names them -------------------------------------------------------------------------------
-
-    def _simple(self, statement: ast.stmt, state: Effect) -> Effect:
-        return self._own(statement, state)
+    # -- statements; `_walks` names them -------------------------------------------------------------------------------
 
     def _class(self, statement: ast.ClassDef, state: Effect) -> Effect:
         return self._own(statement, self._block(statement.body, start_of(statement), state))
@@ -179,19 +176,14 @@ class States:
         self._now(end_of(loop.body[-1]), ended)
         return self._block(loop.orelse, end_of(loop.body[-1]), ended) | then(frame.head, frame.left[0])
 
-
-_WALKS: dict[type[ast.stmt], Callable[[States, Any, Effect], Effect]] = {
-    ast.ClassDef: States._class,  # noqa: SLF001
-    ast.If: States._if,  # noqa: SLF001
-    ast.Match: States._match,  # noqa: SLF001
-    ast.With: States._with,  # noqa: SLF001
-    ast.AsyncWith: States._with,  # noqa: SLF001
-    ast.Try: States._try,  # noqa: SLF001
-    getattr(ast, "TryStar", ast.Try): States._try,  # noqa: SLF001
-    ast.For: States._loop,  # noqa: SLF001
-    ast.AsyncFor: States._loop,  # noqa: SLF001
-    ast.While: States._loop,  # noqa: SLF001
-}
+    _walks: ClassVar[dict[type[ast.stmt], Callable[[States, Any, Effect], Effect]]] = {
+        ast.ClassDef: _class,
+        ast.If: _if,
+        ast.Match: _match,
+        **dict.fromkeys((ast.With, ast.AsyncWith), _with),
+        **dict.fromkeys((ast.Try, getattr(ast, "TryStar", ast.Try)), _try),
+        **dict.fromkeys((ast.For, ast.AsyncFor, ast.While), _loop),
+    }
 
 
 def _relevant(facts: FileFacts, block: list[ast.stmt], events: Events) -> Mapping[int, dict[ast.stmt, None]]:

@@ -116,10 +116,9 @@ def _classes(facts: FileFacts, dataset: ast.expr | None, scope: int, depth: int 
     """The project's classes whose instances a dataset is made of; none where any part of it is not known."""
     if depth <= 0 or dataset is None:
         return frozenset()
-    if isinstance(dataset, ast.Attribute):  # a class of the same file that inherits from this one may keep it
-        found = [_made_of(facts, dataset, where, depth) for where in (scope, *heirs(facts, facts.class_of(scope)))]
-        return frozenset().union(*found)
-    return _made_of(facts, dataset, scope, depth)
+    # A class of the same file that inherits from this one may keep it.
+    others = heirs(facts, facts.class_of(scope)) if isinstance(dataset, ast.Attribute) else []
+    return frozenset().union(*(_made_of(facts, dataset, where, depth) for where in (scope, *others)))
 
 
 def _made_of(facts: FileFacts, dataset: ast.expr, scope: int, depth: int) -> frozenset[str]:

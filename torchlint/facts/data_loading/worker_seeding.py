@@ -37,9 +37,8 @@ class WorkerInit(msgspec.Struct, frozen=True):
 
 def worker_inits(facts: FileFacts) -> list[WorkerInit]:
     """Every place of a file that gives `worker_init_fn` a value and may start several workers."""
-    if _PARAMETER not in facts.source.text and not any(
-        len(site.node.args) > POSITIONS[_PARAMETER] for site in facts.symbols.calls
-    ):
+    placed = (site for site in facts.symbols.calls if len(site.node.args) > POSITIONS[_PARAMETER])
+    if _PARAMETER not in facts.source.text and next(placed, None) is None:
         return []
     found = [*_given_to_calls(facts)]
     for assignment in facts.symbols.assignments:
@@ -55,12 +54,9 @@ def _given_to_calls(facts: FileFacts) -> Iterator[WorkerInit]:
         name = facts.names(site.node.func, site.scope).only or ""
         positions = POSITIONS if name == LOADER else {}
         value = argument_of(site.node, _PARAMETER, positions.get(_PARAMETER))
-        is_loader = name in LOADERS or facts.imports_torch
-        if (
-            value is not None
-            and is_loader
-            and _may_have_several_workers(facts, site, name, positions.get("num_workers"))
-        ):
+        if value is None or not (name in LOADERS or facts.imports_torch):
+            continue
+        if _may_have_several_workers(facts, site, name, positions.get("num_workers")):
             yield WorkerInit(value, site.scope, site.node, site if name in LOADERS else None)
 
 
@@ -90,15 +86,12 @@ class WorkerSeed(msgspec.Struct, frozen=True):
 def worker_seeds(facts: FileFacts) -> dict[ast.Call, WorkerSeed]:
     """For each function of workers the first call that seeds all of them alike."""
     found: dict[ast.Call, WorkerSeed] = {}
-    for init in facts.cached(worker_inits):
-        for function in functions_for(facts, init):
-            site = None if _evaluates(facts, init) else _first_constant(facts, function)
-            if site is not None:
-                found.setdefault(site.node, WorkerSeed(site, init))
-    for function in _named_like_one(facts):
+    inits = [one for one in facts.cached(worker_inits) if not _evaluates(facts, one)]
+    handed = [(function, init) for init in inits for function in functions_for(facts, init)]
+    for function, init in (*handed, *((one, None) for one in _named_like_one(facts))):
         site = _first_constant(facts, function)
         if site is not None:
-            found.setdefault(site.node, WorkerSeed(site, None))
+            found.setdefault(site.node, WorkerSeed(site, init))
     return found
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchlint.facts.calls import callers
 from torchlint.facts.file import FileFacts
 from torchlint.facts.functions import own_scope
+from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tree import is_super, last_word
 
@@ -65,10 +66,8 @@ def references(facts: FileFacts, word: str) -> Iterator[ast.Name | ast.Attribute
 
 
 def _by_word(facts: FileFacts) -> tuple[dict[str, list[ast.Name | ast.Attribute]], dict[str, list[str]]]:
-    read: dict[str, list[ast.Name | ast.Attribute]] = {}
-    for node in facts.index.parents:
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-            read.setdefault(last_word(node), []).append(node)
+    nodes = (node for node in facts.index.parents if isinstance(node, ast.Name | ast.Attribute))
+    read = grouped((last_word(node), node) for node in nodes if isinstance(node.ctx, ast.Load))
     aliases: dict[str, list[str]] = {}
     for scope in facts.symbols.scopes:
         for held, bindings in scope.bindings.items():

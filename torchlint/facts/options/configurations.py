@@ -19,7 +19,7 @@ from torchlint.facts.functions import positional_parameters
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, Scope, ScopeKind
-from torchlint.facts.tree import last_word, method_called
+from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import argument_of
 
 _DEPTH = 8
@@ -90,9 +90,7 @@ class FilePaths(msgspec.Struct, frozen=True):
             return self._joined(call.args, scope, depth)
         if name in _SAME | _OPENING and call.args:
             return self.of(call.args[0], scope, depth - 1)
-        method = method_called(call)
-        is_same = method in _SAME_BY_METHOD and isinstance(call.func, ast.Attribute)
-        return self.of(call.func.value, scope, depth - 1) if is_same else frozenset()  # type: ignore[attr-defined]
+        return self.of(call.func.value, scope, depth - 1) if is_method_call(call, *_SAME_BY_METHOD) else frozenset()
 
     def _named(self, name: ast.Name, scope: int, depth: int) -> frozenset[str]:
         facts = self.facts

@@ -19,60 +19,13 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import EACH, Exit, Item, Kept, Move, Value, Written
-from torchlint.facts.order.files import (
-    JOINED,
-    NUMBERING,
-    SPELLED,
-    is_data,
-    is_listed,
-    is_of_entry,
-    sorts_keys,
-    spells,
-    written_to,
-)
-from torchlint.facts.order.loops import (
-    DATA,
-    DATASET,
-    DRAW,
-    ENUMERATE,
-    GROUPS,
-    IDS,
-    INDEX,
-    KEYED,
-    LISTS,
-    MAKERS,
-    PAIRS,
-    SPLIT,
-    VIEWS,
-    call_given,
-    counters_in,
-    filled,
-    gets_ids,
-    index_name,
-    names_bound,
-    names_in,
-    numbers_values,
-    only_spells,
-    statements_in,
-)
-from torchlint.facts.order.places import (
-    divides_work,
-    goes_on,
-    is_item,
-    is_picked,
-    is_place,
-    is_sent_by_place,
-    is_shown,
-    is_sorted_in_place,
-    is_whole,
-    leaves_ties,
-    splits,
-)
-from torchlint.facts.tree import last_word
+from torchlint.facts.order import files, loops, places
+from torchlint.facts.tree import last_word, names_in
 from torchlint.facts.words import says
 
 _KEEPING = (ast.Add, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
 """Operators of lists, sets and arrays whose result has the order of what they are given."""
+For = ast.For | ast.AsyncFor
 _NUMBERED = "numbered"
 """The label of pairs of a number and an entry, as `enumerate` makes them."""
 _ZIPPED = "zipped"
@@ -81,8 +34,8 @@ _ZIPPED = "zipped"
 
 def started(facts: FileFacts, made: ast.expr) -> Value:
     """An expression that gives an order, as the beginning of its way."""
-    is_numbered = isinstance(made, ast.Call) and facts.names(made.func, facts.index.scope_of(made)).only == ENUMERATE
-    return Value(made, label=_NUMBERED if is_numbered else "")
+    name = facts.names(made.func, facts.index.scope_of(made)).only if isinstance(made, ast.Call) else None
+    return Value(made, label=_NUMBERED if name == loops.ENUMERATE else "")
 
 
 _BY_NODE: Mapping[type, str] = {
@@ -110,7 +63,7 @@ class OrderAnalysis(Analysis):
         above = self.facts.index.parents.get(value.node)
         if isinstance(above, ast.keyword):
             above = self.facts.index.parents[above]
-        if value.label == SPELLED:
+        if value.label == files.SPELLED:
             return self._spelled(value, above)
         if isinstance(above, ast.Call):
             return self.called(value, above) if above.func is not value.node else ()
@@ -119,7 +72,7 @@ class OrderAnalysis(Analysis):
         return found
 
     def sanitizes(self, node: ast.expr) -> bool:
-        return is_sorted_in_place(self.facts, node)
+        return places.is_sorted_in_place(self.facts, node)
 
     def beyond(self, move: Move) -> Iterator[Move | Sink]:
         """A file keeps the order for whoever reads it."""
@@ -128,33 +81,33 @@ class OrderAnalysis(Analysis):
             yield from self._into_files(move, above)
 
     def _into_files(self, value: Value, call: ast.Call) -> Iterator[Exit]:
-        is_lost = value.label == KEYED and sorts_keys(self.facts, call)
-        for name in () if is_lost else sorted(written_to(self.facts, call)):
-            yield Exit("", Written(name), value.path, "" if value.label == SPELLED else value.label)
+        is_lost = value.label == loops.KEYED and files.sorts_keys(self.facts, call)
+        for name in () if is_lost else sorted(files.written_to(self.facts, call)):
+            yield Exit("", Written(name), value.path, "" if value.label == files.SPELLED else value.label)
 
     # -- what an enclosing node makes of the order ---------------------------------------------------------------------
 
     def _attribute(self, value: Value, above: ast.Attribute) -> Iterator[Move | Sink]:
         call = self.facts.index.parents[above]
-        if value.label == KEYED:
-            if above.attr in VIEWS and isinstance(call, ast.Call) and call.func is above:
+        if value.label == loops.KEYED:
+            if above.attr in loops.VIEWS and isinstance(call, ast.Call) and call.func is above:
                 yield replace(value, node=call, label="")
         elif above.attr in load_orders().keeping_attributes:
             yield value.at(above)
         elif isinstance(call, ast.Call) and above.attr in load_orders().exporting:
-            yield from [Sink(LISTS, call)] if is_listed(self.facts, call) else self._into_files(value, call)
+            yield from [Sink(loops.LISTS, call)] if files.is_listed(self.facts, call) else self._into_files(value, call)
         elif isinstance(call, ast.Call) and call.func is above:
             if above.attr in load_orders().keeping_methods:
                 yield value.at(call)
             elif above.attr == "index" and len(call.args) == 1 and says(last_word(above.value), "class_names"):
-                yield Sink(IDS, call)
+                yield Sink(loops.IDS, call)
 
     def _spelled(self, value: Value, above: ast.AST | None) -> Iterable[Move | Sink]:
         """A text of the entries may be cut and searched: nobody counts its letters."""
         if isinstance(above, ast.BinOp | ast.FormattedValue | ast.JoinedStr):
             return [value.at(above)]
-        is_list = isinstance(above, ast.Call) and is_listed(self.facts, above)
-        return [Sink(LISTS, above)] if is_list else self.passes(value)  # type: ignore[arg-type]
+        is_list = isinstance(above, ast.Call) and files.is_listed(self.facts, above)
+        return [Sink(loops.LISTS, above)] if is_list else self.passes(value)  # type: ignore[arg-type]
 
     def _column(self, value: Value, above: ast.Dict) -> Iterable[Move | Sink]:
         """`pd.DataFrame({"path": files})`: the rows have the order of their columns."""
@@ -166,27 +119,27 @@ class OrderAnalysis(Analysis):
         return self.facts.names(call.func, self.facts.index.scope_of(call)).only
 
     def _subscript(self, value: Value, above: ast.Subscript) -> Iterator[Move | Sink]:
-        is_read = above.value is value.node and isinstance(above.ctx, ast.Load) and value.label != KEYED
-        if not is_read or is_shown(self.facts, above):
+        is_read = above.value is value.node and isinstance(above.ctx, ast.Load) and value.label != loops.KEYED
+        if not is_read or places.is_shown(self.facts, above):
             return
         if isinstance(above.slice, ast.Slice):
-            if not goes_on(self.facts, above.slice):
-                yield from self.sliced(value, above, is_whole=is_whole(above))
-        elif is_item(self.facts, above):
-            yield Sink(DATASET, above)
-        elif is_place(self.facts, above.slice):
+            if not places.goes_on(self.facts, above.slice):
+                yield from self.sliced(value, above, is_whole=places.is_whole(above))
+        elif places.is_item(self.facts, above):
+            yield Sink(loops.DATASET, above)
+        elif places.is_place(self.facts, above.slice):
             # `[0]` mostly takes the only entry there is, and `[i]` of a loop goes through all of them.
-            yield Sink(INDEX, above)
-        elif is_picked(self.facts, above.slice):
-            yield Sink(DRAW, above)
-        elif is_sent_by_place(self.facts, above):
-            yield Sink(SPLIT, above)
+            yield Sink(loops.INDEX, above)
+        elif places.is_picked(self.facts, above.slice):
+            yield Sink(loops.DRAW, above)
+        elif places.is_sent_by_place(self.facts, above):
+            yield Sink(loops.SPLIT, above)
         elif isinstance(above.slice, ast.Constant) and isinstance(above.slice.value, str):  # a column
             yield value.at(above)
 
     def sliced(self, value: Value, above: ast.Subscript, *, is_whole: bool) -> Iterator[Move | Sink]:
         """What a slice makes of the order."""
-        yield value.at(above) if is_whole else Sink(SPLIT, above)
+        yield value.at(above) if is_whole else Sink(loops.SPLIT, above)
 
     def called(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
         """What a call makes of the order of an argument."""
@@ -196,31 +149,31 @@ class OrderAnalysis(Analysis):
         last = (made or "").rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
         decided = orders.decided_by.get(name) or self._written(value, call)
         if decided:
-            return () if divides_work(call) else [Sink(decided, call)]
-        if spells(self.facts, call):
-            return [] if value.label == KEYED else [replace(value, node=call, label=SPELLED)]
+            return () if places.divides_work(call) else [Sink(decided, call)]
+        if files.spells(self.facts, call):
+            return [] if value.label == loops.KEYED else [replace(value, node=call, label=files.SPELLED)]
         if name == "builtins.dict" and value.label in (_NUMBERED, _ZIPPED):
-            return () if only_spells(self.facts, call) else [Sink(IDS, call)]
+            return () if loops.only_spells(self.facts, call) else [Sink(loops.IDS, call)]
         if name in ("builtins.next", "builtins.sorted"):
             return self._asked(value, call, name)
-        if name in MAKERS and value.node in call.args[:1]:
-            return [replace(value, node=call, label=KEYED)]
+        if name in loops.MAKERS and value.node in call.args[:1]:
+            return [replace(value, node=call, label=loops.KEYED)]
         if name == "builtins.zip" and len(call.args) > 1 and self.is_paired(call, value.node):
-            return [Sink(PAIRS, call)]
-        is_table = name in orders.tables and value.label != KEYED  # whose keys are columns
+            return [Sink(loops.PAIRS, call)]
+        is_table = name in orders.tables and value.label != loops.KEYED  # whose keys are columns
         if is_table or name in orders.kept_by:
             return [replace(value, node=call, label=self._label(value, call, name))]
         if name.startswith("torch.optim."):
-            return [Sink(GROUPS, call)]
+            return [Sink(loops.GROUPS, call)]
         if self.into_datasets and last.endswith("Dataset") and not targets(self.facts, call, scope):
-            return [Sink(DATASET, call)]
+            return [Sink(loops.DATASET, call)]
         return self.passes(value)
 
     def _written(self, value: Value, call: ast.Call) -> str:
         """What a call writes for a training: a list, by the name of its file, or the rows of an array."""
-        if is_listed(self.facts, call):
-            return LISTS
-        return DATA if value.label == JOINED and is_data(self.facts, call) else ""
+        if files.is_listed(self.facts, call):
+            return loops.LISTS
+        return loops.DATA if value.label == files.JOINED and files.is_data(self.facts, call) else ""
 
     def _label(self, value: Value, call: ast.Call, name: str) -> str:
         """Whether a call gives pairs of a number and an entry."""
@@ -228,8 +181,8 @@ class OrderAnalysis(Analysis):
         is_numbered = name == "builtins.zip" and any(
             self.facts.names(other, self.facts.index.scope_of(call)).only in load_orders().numbers for other in others
         )
-        kept = JOINED if name in load_orders().stacks else "" if value.label == KEYED else value.label
-        return _NUMBERED if name == ENUMERATE else _ZIPPED if is_numbered else kept
+        kept = files.JOINED if name in load_orders().stacks else "" if value.label == loops.KEYED else value.label
+        return _NUMBERED if name == loops.ENUMERATE else _ZIPPED if is_numbered else kept
 
     def is_paired(self, call: ast.Call, below: ast.expr) -> bool:
         """Whether `zip` pairs by chance: with a listing of its own."""
@@ -247,7 +200,7 @@ class OrderAnalysis(Analysis):
         name = self._names(call) if isinstance(call, ast.Call) and not value.path else None
         if name == "builtins.zip":
             return [replace(value, node=call, path=(EACH,), label="")]
-        return [Sink(DATA, call)] if name in NUMBERING else self.passes(value)
+        return [Sink(loops.DATA, call)] if name in files.NUMBERING else self.passes(value)
 
     # -- loops ---------------------------------------------------------------------------------------------------------
 
@@ -257,26 +210,26 @@ class OrderAnalysis(Analysis):
             return
         made = self.facts.index.parents[above]
         if isinstance(made, ast.DictComp):
-            is_numbered = value.label == _NUMBERED and numbers_values(made)
-            yield Sink(IDS, made) if is_numbered else replace(value, node=made, label=KEYED)
+            is_numbered = value.label == _NUMBERED and loops.numbers_values(made)
+            yield Sink(loops.IDS, made) if is_numbered else replace(value, node=made, label=loops.KEYED)
         elif isinstance(made, ast.ListComp | ast.GeneratorExp):
-            index = index_name(above.target) if value.label == _NUMBERED else None
+            index = loops.index_name(above.target) if value.label == _NUMBERED else None
             is_numbered = index is not None and isinstance(made.elt, ast.Tuple) and index in names_in(made.elt)
             yield replace(value, node=made, label=_ZIPPED if is_numbered else "")
 
-    def _loop(self, value: Value, above: ast.For | ast.AsyncFor) -> Iterator[Move | Sink]:
+    def _loop(self, value: Value, above: For) -> Iterator[Move | Sink]:
         """What a loop makes of the order that it goes through: ids it hands out, lists it fills."""
         if above.iter is not value.node or value.path:
             yield from self.passes(value)
             return
-        index = index_name(above.target) if value.label == _NUMBERED else None
+        index = loops.index_name(above.target) if value.label == _NUMBERED else None
         kept = replace(value, label="")
         numbers = self.numbers_in(above, index)
-        for statement in statements_in(above):
-            if gets_ids(statement, numbers):
-                yield Sink(IDS, statement)
-            elif splits(statement, above, numbers):
-                yield Sink(SPLIT, statement)
+        for statement in loops.statements_in(above):
+            if loops.gets_ids(statement, numbers):
+                yield Sink(loops.IDS, statement)
+            elif places.splits(statement, above, numbers):
+                yield Sink(loops.SPLIT, statement)
             elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield):
                 yield from left(self.facts, statement, kept.at(statement.value))
             else:
@@ -287,28 +240,27 @@ class OrderAnalysis(Analysis):
         walked = (1, 2) if isinstance(value.node, ast.Call) and self._names(value.node) == "os.walk" else ()
         folders = (EACH,) if name == "builtins.sorted" else ()  # in order, unlike the names in each of them
         yield from (replace(value, node=call, path=(*folders, Item(place))) for place in walked)
-        yield from [value.at(call)] if leaves_ties(call) else []
+        yield from [value.at(call)] if places.leaves_ties(call) else []
 
-    def numbers_in(self, loop: ast.For | ast.AsyncFor, index: str | None) -> set[str]:
+    def numbers_in(self, loop: For, index: str | None) -> set[str]:
         """The names by which a loop hands out numbers."""
-        return counters_in(loop) | ({index} if index is not None else set())
+        return loops.counters_in(loop) | ({index} if index is not None else set())
 
-    def filled(
-        self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, index: str | None, value: Value
-    ) -> Iterator[Move | Sink]:
+    def filled(self, loop: For, statement: ast.stmt, index: str | None, value: Value) -> Iterator[Move | Sink]:
         """What a statement of a loop makes of the order."""
         yield from self.written(loop, statement, value)
-        addition = filled(statement)
+        addition = loops.filled(statement)
         if addition is None:
             return
         container, element = addition
         if index is not None and element is not None and index in names_in(element):
-            yield Sink(IDS, statement)
+            yield Sink(loops.IDS, statement)
         else:
             yield Kept(container, value.at(container), in_place=True)
 
-    def written(self, loop: ast.For | ast.AsyncFor, statement: ast.stmt, value: Value) -> Iterator[Move | Sink]:
+    def written(self, loop: For, statement: ast.stmt, value: Value) -> Iterator[Move | Sink]:
         """What a statement of a loop writes of the order to a file."""
-        call = call_given(statement, names_bound(loop))
-        if call is not None and not is_of_entry(self.facts, call, loop):
-            yield from [Sink(LISTS, statement)] if is_listed(self.facts, call) else self._into_files(value, call)
+        call = loops.call_given(statement, loops.names_bound(loop))
+        if call is not None and not files.is_of_entry(self.facts, call, loop):
+            is_list = files.is_listed(self.facts, call)
+            yield from [Sink(loops.LISTS, statement)] if is_list else self._into_files(value, call)

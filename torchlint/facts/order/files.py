@@ -15,12 +15,13 @@ from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Through
+from torchlint.facts.grouping import grouped
 from torchlint.facts.options.declared import option_defaults
-from torchlint.facts.order.loops import names_bound, names_in
+from torchlint.facts.order.loops import names_bound
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tree import method_called
+from torchlint.facts.tree import literal_text, method_called, names_in
 from torchlint.facts.values import argument_of
 
 _DEPTH = 8
@@ -69,12 +70,8 @@ def reads_of(facts: FileFacts, name: str) -> Iterator[ast.Call]:
 
 
 def _reads(facts: FileFacts) -> dict[str, list[ast.Call]]:
-    found: dict[str, list[ast.Call]] = {}
-    for site in facts.symbols.calls:
-        file = _read_from(facts, site)
-        for name in () if file is None else names_of_file(facts, file, site.scope):
-            found.setdefault(name, []).append(site.node)
-    return found
+    read = ((names_of_file(facts, _read_from(facts, site), site.scope), site.node) for site in facts.symbols.calls)
+    return grouped((name, call) for names, call in read for name in names)
 
 
 def names_of_file(facts: FileFacts, file: ast.expr | None, scope: int, depth: int = _DEPTH) -> frozenset[str]:
@@ -92,8 +89,7 @@ def names_of_file(facts: FileFacts, file: ast.expr | None, scope: int, depth: in
         paths = [one for one in option_defaults(facts, file.attr) if isinstance(one, str)]
         return frozenset({f"{module}{file.attr}"} if module.endswith("::") else map(posixpath.basename, paths)) - {""}
     last = file.values[-1] if isinstance(file, ast.JoinedStr) and file.values else file
-    text = last.value if isinstance(last, ast.Constant) and isinstance(last.value, str) else ""
-    name = posixpath.basename(text)
+    name = posixpath.basename(literal_text(last))
     return frozenset({name}) if name.strip(".").partition(".")[2] and not name.startswith(".") else frozenset()
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.facts.file import FileFacts
-from torchlint.facts.tree import last_word
+from torchlint.facts.tree import is_method_call, last_word, names_in
 
 IDS = "the class ids"
 SPLIT = "the split"
@@ -53,10 +53,6 @@ def index_name(target: ast.expr) -> str | None:
     return None
 
 
-def names_in(expression: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
-
-
 def names_bound(loop: ast.For | ast.AsyncFor) -> set[str]:
     """The names that a loop binds: its target, and what its body assigns."""
     return {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
@@ -67,9 +63,8 @@ def gets_ids(statement: ast.stmt, counted: set[str]) -> bool:
     mapping, number = _keyed_number(statement)
     if mapping is None:
         return False
-    summands = (
-        [number.left, number.right] if isinstance(number, ast.BinOp) and isinstance(number.op, ast.Add) else [number]
-    )
+    is_sum = isinstance(number, ast.BinOp) and isinstance(number.op, ast.Add)
+    summands = [number.left, number.right] if is_sum else [number]  # type: ignore[union-attr]
     return any(one.id in counted if isinstance(one, ast.Name) else _is_length(one, mapping) for one in summands)
 
 
@@ -78,7 +73,7 @@ def _keyed_number(statement: ast.stmt) -> tuple[ast.expr | None, ast.expr | None
     value = getattr(statement, "value", None)
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
         return statement.targets[0].value, value
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "setdefault":
+    if is_method_call(value, "setdefault"):
         return value.func.value, value.args[-1] if value.args else None
     return None, None
 
@@ -90,17 +85,12 @@ def _is_length(value: ast.expr | None, mapping: ast.expr) -> bool:
 
 def filled(node: ast.stmt) -> tuple[ast.expr, ast.expr | None] | None:
     """The list that a statement appends to, and what it appends."""
-    if (
-        isinstance(node, ast.AugAssign)
-        and isinstance(node.op, ast.Add)
-        and isinstance(node.value, ast.List | ast.ListComp)
-    ):
-        return node.target, node.value
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
-        call = node.value
-        if call.func.attr in ("append", "extend") and len(call.args) == 1:  # type: ignore[attr-defined]
-            return call.func.value, call.args[0]  # type: ignore[attr-defined]
-    return None
+    if isinstance(node, ast.AugAssign):
+        is_longer = isinstance(node.op, ast.Add) and isinstance(node.value, ast.List | ast.ListComp)
+        return (node.target, node.value) if is_longer else None
+    call = node.value if isinstance(node, ast.Expr) else None
+    is_addition = is_method_call(call, "append", "extend") and len(call.args) == 1
+    return (call.func.value, call.args[0]) if is_addition else None  # type: ignore[union-attr]
 
 
 def statements_in(loop: ast.For | ast.AsyncFor | ast.While) -> Iterator[ast.stmt]:

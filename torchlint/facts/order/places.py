@@ -12,13 +12,14 @@ from torchlint.facts.definitions import definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
 from torchlint.facts.order.files import is_listed
-from torchlint.facts.order.loops import filled, names_in
+from torchlint.facts.order.loops import filled
 from torchlint.facts.scopes import BindingKind
-from torchlint.facts.tree import is_method_call, is_own, last_word, words_in
+from torchlint.facts.tree import is_method_call, is_own, last_word, names_in, words_in
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
 
 _DEPTH = 3
+_SORTING = frozenset({"builtins.sorted", "natsort.natsorted", "natsort.os_sorted", "numpy.sort", "numpy.unique"})
 _IS_THERE = frozenset({"exists", "isdir", "isfile", "is_dir", "is_file"})
 """Functions and methods that say whether a path is there."""
 
@@ -60,8 +61,7 @@ def goes_on(facts: FileFacts, bounds: ast.expr | None, depth: int = _DEPTH) -> b
 
 def in_item(facts: FileFacts, node: ast.expr) -> bool:
     """Whether code stands in `__getitem__`."""
-    function = facts.function_of(facts.index.scope_of(node))
-    return function is not None and facts.symbols.scopes[function].name == "__getitem__"
+    return facts.function_name(facts.index.scope_of(node)) == "__getitem__"
 
 
 def is_item(facts: FileFacts, above: ast.Subscript) -> bool:
@@ -171,19 +171,15 @@ def is_sent_by_place(facts: FileFacts, entry: ast.Subscript) -> bool:
 
 def is_sorted_in_place(facts: FileFacts, node: ast.expr) -> bool:
     """`files.sort()`, `random.shuffle` aside; or `self.files = sorted(self.files)`, which takes its place."""
-    statement, scope = facts.index.statement_of(node), facts.index.scope_of(node)
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        function = statement.value.func
-        if isinstance(function, ast.Attribute) and function.attr == "sort" and function.value is node:
-            return not leaves_ties(statement.value)
-    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-        names = facts.names(statement.value.func, scope).names
-        sorts = bool(
-            names & {"builtins.sorted", "natsort.natsorted", "natsort.os_sorted", "numpy.sort", "numpy.unique"}
-        )
-        same = any(ast.dump(t).replace("Store", "Load") == ast.dump(node) for t in statement.targets)
-        return sorts and same and not leaves_ties(statement.value)
-    return False
+    statement = facts.index.statement_of(node)
+    call = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+    if not isinstance(call, ast.Call) or leaves_ties(call):
+        return False
+    if isinstance(statement, ast.Assign):
+        names = facts.names(call.func, facts.index.scope_of(node)).names
+        same = any(ast.dump(one).replace("Store", "Load") == ast.dump(node) for one in statement.targets)
+        return same and not _SORTING.isdisjoint(names)
+    return is_method_call(call, "sort") and call.func.value is node
 
 
 def leaves_ties(call: ast.Call) -> bool:
@@ -211,8 +207,7 @@ def _is_reduced(facts: FileFacts, rows: ast.expr) -> bool:
         return _is_reduced(facts, above)
     if isinstance(above, ast.Call) and rows in above.args:
         above = above.func
-    word = above.attr if isinstance(above, ast.Attribute) else getattr(above, "id", "")
-    return word in load_orders().reducing or word in load_orders().showing
+    return last_word(above) in load_orders().reducing | load_orders().showing
 
 
 def is_shown(facts: FileFacts, part: ast.expr) -> bool:
@@ -220,5 +215,4 @@ def is_shown(facts: FileFacts, part: ast.expr) -> bool:
     calls = [above for above, _ in facts.index.ancestors(part) if isinstance(above, ast.Call)]
     if any(is_listed(facts, call) for call in calls):
         return False
-    words = (call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "") for call in calls)
-    return any(word in load_orders().showing for word in words)
+    return any(last_word(call.func) in load_orders().showing for call in calls)

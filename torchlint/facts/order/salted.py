@@ -36,9 +36,7 @@ def hashed_by(facts: FileFacts, site: CallSite) -> ast.expr | None:
     call = site.node
     if len(call.args) != 1 or facts.names(call.func, site.scope).only != _HASH:
         return None
-    function = facts.function_of(site.scope)
-    is_equality = function is not None and facts.symbols.scopes[function].name in ("__hash__", "__eq__")
-    return None if is_equality else call.args[0]
+    return None if facts.function_name(site.scope) in ("__hash__", "__eq__") else call.args[0]
 
 
 def _may_be_text(facts: FileFacts, argument: ast.expr, scope: int) -> bool:
@@ -114,10 +112,8 @@ class HashAnalysis(Analysis):
         use = _use(self.facts, value.node)
         if use is not None:
             return [Sink(use, value.node)]
-        is_number = (
-            isinstance(above, ast.Call)
-            and self.facts.names(above.func, self.facts.index.scope_of(above)).only in _NUMBERS
-        )
+        called = above.func if isinstance(above, ast.Call) else None
+        is_number = called is not None and self.facts.names(called, self.facts.index.scope_of(called)).only in _NUMBERS
         is_kept = is_number or isinstance(above, ast.BinOp | ast.UnaryOp | ast.JoinedStr | ast.FormattedValue)
         return [value.at(above)] if is_kept else self.passes(value)  # type: ignore[arg-type]
 

@@ -12,6 +12,7 @@ from torchlint.facts.flow.values import EACH, Definition, End, Parameter, Throug
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.annotations import agreed, kind_of_annotation
 from torchlint.facts.tensors.kinds import kind_of
+from torchlint.facts.tree import last_word, literal_text
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
 
@@ -36,6 +37,7 @@ _SAME = frozenset(
 )
 _SAME_METHODS = frozenset({"keys", "copy", "tolist", "flatten", "ravel", "squeeze", "reshape"})
 _ADDING = frozenset({"add", "append", "update", "extend"})
+_Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp
 _DEPTH = 4
 
 
@@ -60,7 +62,7 @@ def _of_end(facts: FileFacts, end: End, depth: int) -> bool | None:
     if end is None or end.parts:
         return None
     node, scope = end.node, end.scope
-    if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
+    if isinstance(node, _Comprehension):
         return _of_comprehension(facts, node, scope, depth)
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
         return any(kind_of(facts, one, scope) is Kind.TEXT for one in node.elts) if node.elts else None
@@ -81,9 +83,7 @@ def _annotated(facts: FileFacts, parameter: Parameter) -> bool | None:
     return {Kind.TEXT: True, Kind.NUMBER: False}.get(held)
 
 
-def _of_comprehension(
-    facts: FileFacts, made: ast.GeneratorExp | ast.ListComp | ast.SetComp, scope: int, depth: int
-) -> bool | None:
+def _of_comprehension(facts: FileFacts, made: _Comprehension, scope: int, depth: int) -> bool | None:
     if kind_of(facts, made.elt, scope) is Kind.NUMBER:
         return False
     is_made_of_text = holds_text(facts, made.generators[0].iter, scope, depth - 1)
@@ -151,9 +151,6 @@ def _added(facts: FileFacts) -> dict[tuple[int | None, str], list[tuple[ast.expr
 def speaks_of_text(expression: ast.expr) -> bool:
     """Whether the last word of a name, attribute or string key is one for text."""
     if isinstance(expression, ast.Subscript):
-        key = expression.slice
-        if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            return says(key.value, "text")
-        return speaks_of_text(expression.value)
-    word = expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
-    return says(word, "text")
+        key = literal_text(expression.slice)
+        return says(key, "text") if key else speaks_of_text(expression.value)
+    return says(last_word(expression), "text")

@@ -6,8 +6,6 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-import msgspec
-
 from torchlint.catalogue.load import load_generators
 from torchlint.catalogue.programs import DrawEntry
 from torchlint.facts.calls import callers
@@ -19,7 +17,7 @@ from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Field, Para
 from torchlint.facts.full_names import Names
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.demands import Demand, demands_on
-from torchlint.facts.places import Place, place_of
+from torchlint.facts.places import Found, place_of
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import last_word, method_called, targets_of, words_in
@@ -38,14 +36,10 @@ _TRIAL = re.compile(
 """Words of functions that make something up: an input to trace, test or measure a model with."""
 
 
-class Draw(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Draw(Found, frozen=True, array_like=True, gc=False):
     """One call that draws. `generator` is named as in the registry."""
 
     generator: str
-    path: str
-    """Of the file, inside its project."""
-    symbol: str
-    place: Place
     moment: Moment
     name: str
     """The full name of what is called."""
@@ -77,7 +71,7 @@ def draw(
     makes, is_lasting = (entry.makes, entry.lasting) if entry is not None else ("", False)
     place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
     named, demands = name or method_called(site.node), demands_on(facts, site.statement, site.scope)
-    return Draw(generator, facts.path, facts.symbol_of(site), place, moment, named, makes, is_lasting, demands)
+    return Draw(facts.path, facts.symbol_of(site), place, generator, moment, named, makes, is_lasting, demands)
 
 
 def _name_by_type(facts: FileFacts, site: CallSite, methods: frozenset[str]) -> str | None:
@@ -153,11 +147,8 @@ def is_incidental(facts: FileFacts, site: CallSite) -> bool:
         return True
     said, calls = _words_of(facts, site.statement)
     # What the draw is handed by a keyword says how it draws, not what for: `DataLoader(..., worker_init_fn=...)`.
-    return said or (bool(calls) and not calls <= {site.node, *_handed_by_keyword(site.node)})
-
-
-def _handed_by_keyword(call: ast.Call) -> Iterator[ast.AST]:
-    return (node for keyword in call.keywords for node in ast.walk(keyword.value))
+    handed = (node for keyword in site.node.keywords for node in ast.walk(keyword.value))
+    return said or (bool(calls) and not calls <= {site.node, *handed})
 
 
 @memoized
@@ -219,10 +210,9 @@ def _ends(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[End]:
 
 def _declared(facts: FileFacts, value: ast.expr, scope: int) -> Parameter | None:
     """The parameter with an annotation that a name stands for."""
-    bound = facts.bindings(value, scope) if isinstance(value, ast.Name) else []
-    owner = facts.resolver.owner(value.id, scope) if isinstance(value, ast.Name) else None
+    variable, bound = facts.variable(value, scope), facts.bindings(value, scope)
     is_declared = len(bound) == 1 and bound[0].kind is BindingKind.PARAMETER and bound[0].annotation is not None
-    return Parameter(owner.index, value.id) if is_declared and owner is not None else None  # type: ignore[attr-defined]
+    return Parameter(*variable) if is_declared and variable is not None else None
 
 
 def _made(facts: FileFacts, end: End) -> str:

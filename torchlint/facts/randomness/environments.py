@@ -11,17 +11,17 @@ import enum
 import re
 from collections.abc import Mapping
 
-import msgspec
-
 from torchlint.catalogue.load import load_generators
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names, dotted
-from torchlint.facts.places import Place, place_of
+from torchlint.facts.places import Found, place_of
 from torchlint.facts.randomness.draws import is_incidental
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_literal_none, last_word, method_called
 from torchlint.facts.values import all_given, argument_of, may_be_hidden
 
+Seeders = Mapping[str, frozenset[str]]
+"""The calls that seed, each with the generators."""
 _GYM = ("gymnasium", "gym")
 _TABLE = load_generators().environments
 MAKERS = _TABLE.makers | _TABLE.algorithms
@@ -48,24 +48,18 @@ class EnvironmentPart(enum.Enum):
     """An algorithm of a library trains in it."""
 
 
-class EnvironmentCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class EnvironmentCall(Found, frozen=True, array_like=True, gc=False):
     """One call that concerns environments."""
 
     part: EnvironmentPart
-    path: str
-    """Of the file, inside its project."""
-    symbol: str
-    place: Place
 
 
-def environment_call(
-    facts: FileFacts, site: CallSite, names: Names, seeders: Mapping[str, frozenset[str]]
-) -> EnvironmentCall | None:
+def environment_call(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> EnvironmentCall | None:
     """What a call does to an environment, if anything."""
     part = _part(facts, site, names, seeders)
     if part is None:
         return None
-    return EnvironmentCall(part, facts.path, facts.symbol_of(site), place_of(facts, site.node))
+    return EnvironmentCall(facts.path, facts.symbol_of(site), place_of(facts, site.node), part)
 
 
 def concerns_environments(facts: FileFacts) -> bool:
@@ -73,9 +67,7 @@ def concerns_environments(facts: FileFacts) -> bool:
     return facts.source.mentions(*_WORDS)
 
 
-def _part(
-    facts: FileFacts, site: CallSite, names: Names, seeders: Mapping[str, frozenset[str]]
-) -> EnvironmentPart | None:
+def _part(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> EnvironmentPart | None:
     if makes_environment(facts, site, names):
         return EnvironmentPart.MADE
     if samples_actions(facts, site):
@@ -125,9 +117,7 @@ def samples_actions(facts: FileFacts, site: CallSite) -> bool:
 # -- seeding -------------------------------------------------------------------------------------
 
 
-def _seeding(
-    facts: FileFacts, site: CallSite, names: Names, seeders: Mapping[str, frozenset[str]]
-) -> EnvironmentPart | None:
+def _seeding(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> EnvironmentPart | None:
     call = site.node
     if any(name in seeders or name.partition(".")[0] in _TABLE.elsewhere for name in names.names):
         return None

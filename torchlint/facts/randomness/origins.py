@@ -22,6 +22,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.values import EACH, Definition, Through
 from torchlint.facts.functions import is_plain, own_scope, returned_values, yielded_values
+from torchlint.facts.grouping import grouped
 from torchlint.facts.loops import gone_through, loops_of, place_in
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
@@ -155,9 +156,7 @@ class Origins(msgspec.Struct):
                 self.follow(one.node, one.scope, is_element=is_element or EACH in one.parts, keeping=keeping)
         self._changed(attribute, scope, is_element=is_element, keeping=keeping)
 
-    def _changed(
-        self, held: ast.Name | ast.Attribute, scope: int, *, is_element: bool, keeping: ast.stmt | None
-    ) -> None:
+    def _changed(self, held: ast.expr, scope: int, *, is_element: bool, keeping: ast.stmt | None) -> None:
         """What is put into the object that a name or an attribute stands for."""
         for change in self.facts.cached(_changes).get(_holder(self.facts, held, scope), ()):
             key = (id(change), is_element)
@@ -173,10 +172,9 @@ class Origins(msgspec.Struct):
     def _gone_through(self, name: str, owner: int, binding: Binding) -> ast.expr | None:
         """What one name of several is an element of: `for prompt, output in zip(prompts, outputs)`."""
         target, iterated = next(loops_of(self.facts, binding, owner, name), (None, None))
-        parts = None if target is None else place_in(target, name)
-        found = (
-            gone_through(self.facts, iterated, binding.scope, parts or ()) if isinstance(iterated, ast.Call) else None
-        )
+        if target is None or not isinstance(iterated, ast.Call):
+            return None
+        found = gone_through(self.facts, iterated, binding.scope, place_in(target, name) or ())
         return None if found is None else found[0]
 
     def _bound(self, binding: Binding, value: ast.expr | None, *, is_element: bool, keeping: ast.stmt | None) -> None:
@@ -222,26 +220,19 @@ class _Change(msgspec.Struct, frozen=True, eq=False):
 
 
 def _holder(facts: FileFacts, held: ast.expr, scope: int) -> _Holder | None:
-    if isinstance(held, ast.Name):
-        owner = facts.resolver.owner(held.id, scope)
-        return None if owner is None else (owner.index, held.id, ast.Name)
-    if not isinstance(held, ast.Attribute):
+    is_of_another = isinstance(held, ast.Attribute) and isinstance(held.value, ast.Name) and not is_own(held)
+    variable = facts.variable(held.value if is_of_another else held, scope)  # type: ignore[attr-defined]
+    if variable is None:
         return None
-    if is_own(held):
-        own = facts.class_of(scope)
-        return None if own is None else (own, held.attr, ast.Attribute)
-    above = _holder(facts, held.value, scope) if isinstance(held.value, ast.Name) else None
-    return None if above is None else (above[0], f"{above[1]}.{held.attr}", ast.Attribute)
+    owner, name = variable
+    return owner, f"{name}.{last_word(held)}" if is_of_another else name, type(held)
 
 
 def _changes(facts: FileFacts) -> dict[_Holder | None, list[_Change]]:
     """The statements that change an object in place, by what holds it."""
-    found: dict[_Holder | None, list[_Change]] = {}
-    for held, change in (*_calls_that_change(facts), *_stores(facts)):
-        holder = _holder(facts, held, change.scope)
-        if holder is not None:
-            found.setdefault(holder, []).append(change)
-    return found
+    changes = (*_calls_that_change(facts), *_stores(facts))
+    held = ((_holder(facts, one, change.scope), change) for one, change in changes)
+    return grouped((holder, change) for holder, change in held if holder is not None)
 
 
 def _calls_that_change(facts: FileFacts) -> Iterator[tuple[ast.expr, _Change]]:

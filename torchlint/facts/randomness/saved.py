@@ -10,10 +10,12 @@ import msgspec
 
 from torchlint.facts.callees import names_called
 from torchlint.facts.calls import called_at
+from torchlint.facts.components import reached
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.flow.references import plain
 from torchlint.facts.functions import is_plain, returned_values
+from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw
@@ -113,8 +115,7 @@ def handed_to_writers(facts: FileFacts, sites: Sequence[CallSite], drawn: Mappin
     for site in sites:
         names = names_called(facts, site.node.func, site.scope)
         others = [name for name in map(plain, names.of_project) if name.partition("::")[0] != facts.path]
-        given = [*enumerate(site.node.args), *((one.arg, one.value) for one in site.node.keywords)]
-        for argument, value in given if others else ():
+        for argument, value in _given(site.node) if others else ():
             origins = Origins(facts, values, steps)
             origins.follow(value, site.scope)
             if origins.draws or origins.callees:
@@ -181,17 +182,8 @@ def _asks_parameter(facts: FileFacts, test: ast.expr, scope: int) -> bool:
 
 def _drawing(path: str, symbols: set[str], edges: Sequence[Edge]) -> frozenset[str]:
     """The symbols of a file that draw, and those that call them."""
-    callers: dict[str, list[str]] = {}
-    for edge in edges:
-        callers.setdefault(edge.callee, []).append(edge.symbol)
-    found: set[str] = set()
-    waiting = list(symbols)
-    while waiting:
-        symbol = waiting.pop()
-        if symbol not in found:
-            found.add(symbol)
-            waiting += callers.get(f"{path}::{symbol}", ())
-    return frozenset(found)
+    callers = grouped((edge.callee, edge.symbol) for edge in edges)
+    return frozenset(reached(symbols, lambda symbol: callers.get(f"{path}::{symbol}", ())))
 
 
 def _written(call: ast.Call, entry: SaverEntry) -> Iterator[ast.expr]:
@@ -199,12 +191,12 @@ def _written(call: ast.Call, entry: SaverEntry) -> Iterator[ast.expr]:
         if isinstance(call.func, ast.Attribute):
             yield call.func.value
         return
-    for position, argument in enumerate(call.args):
-        if entry.path is None or position != entry.path.position:
-            yield argument
-    for keyword in call.keywords:
-        if entry.path is None or keyword.arg != entry.path.argument:
-            yield keyword.value
+    path = {entry.path.position, entry.path.argument} - {None} if entry.path is not None else ()
+    yield from (value for key, value in _given(call) if key not in path)
+
+
+def _given(call: ast.Call) -> list[tuple[int | str | None, ast.expr]]:
+    return [*enumerate(call.args), *((one.arg, one.value) for one in call.keywords)]
 
 
 def _block_of_open_file(facts: FileFacts, site: CallSite) -> ast.stmt | None:
@@ -226,8 +218,5 @@ def _opens(facts: FileFacts, item: ast.withitem, writer: ast.Name, scope: int) -
     is_method = method_called(opened) == "open"
     if not is_method and facts.names(opened.func, scope).only not in ("builtins.open", "io.open", "gzip.open"):
         return False
-    made = [binding.value for binding in facts.bindings(writer, scope)]
-    return writer.id == file.id or any(
-        isinstance(value, ast.Call) and any(isinstance(one, ast.Name) and one.id == file.id for one in value.args)
-        for value in made
-    )
+    made = (one.value for one in facts.bindings(writer, scope) if isinstance(one.value, ast.Call))
+    return writer.id == file.id or any(getattr(given, "id", "") == file.id for call in made for given in call.args)

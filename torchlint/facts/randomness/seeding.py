@@ -7,8 +7,6 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-import msgspec
-
 from torchlint.catalogue.load import load_generators
 from torchlint.catalogue.values import by_name
 from torchlint.facts.control.conditions import decisions, without_negation
@@ -17,9 +15,9 @@ from torchlint.facts.definitions import only_value, seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names
 from torchlint.facts.options.demands import Demand, demands_on
-from torchlint.facts.places import Place, place_of
+from torchlint.facts.places import Found, place_of
 from torchlint.facts.scopes import CallSite, ScopeKind
-from torchlint.facts.tree import is_literal_none, last_word
+from torchlint.facts.tree import children, is_literal_none, last_word
 from torchlint.facts.values import all_given
 
 EVERYTHING = frozenset({"torch", "numpy", "random"})
@@ -53,14 +51,10 @@ IsFixed = Callable[[ast.Name], bool]
 """Whether a name means the same each time."""
 
 
-class SeedCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class SeedCall(Found, frozen=True, array_like=True, gc=False):
     """One call that seeds; `generators` are named as in the registry."""
 
     generators: frozenset[str]
-    path: str
-    """Of the file, inside its project."""
-    symbol: str
-    place: Place
     moment: Moment
     name: str
     """The full name of what is called, or its last word where that is not known."""
@@ -99,7 +93,7 @@ def _seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[st
     demands = demands_on(facts, site.statement, site.scope)
     lacks = _lacks_cuda(facts, site.statement, site.scope)
     symbol = facts.symbol_of(site)
-    return SeedCall(generators, facts.path, symbol, place, moment, name, by_argument, is_guess, demands, lacks)
+    return SeedCall(facts.path, symbol, place, generators, moment, name, by_argument, is_guess, demands, lacks)
 
 
 def _lacks_cuda(facts: FileFacts, statement: ast.stmt, scope: int) -> bool:
@@ -196,13 +190,6 @@ def is_fixed(facts: FileFacts, seed: ast.expr, scope: int, is_fixed_name: IsFixe
         if seed.keywords or facts.names(seed.func, scope).only not in _CONVERSIONS:
             return False
         return all(is_fixed(facts, argument, scope, is_fixed_name) for argument in seed.args)
-    parts: list[ast.expr] = []
-    if isinstance(seed, ast.Attribute):
-        parts = [seed.value]
-    elif isinstance(seed, ast.BinOp):
-        parts = [seed.left, seed.right]
-    elif isinstance(seed, ast.UnaryOp):
-        parts = [seed.operand]
-    elif isinstance(seed, ast.Subscript):
-        parts = [seed.value, seed.slice]
-    return bool(parts) and all(is_fixed(facts, part, scope, is_fixed_name) for part in parts)
+    if not isinstance(seed, ast.Attribute | ast.BinOp | ast.UnaryOp | ast.Subscript):
+        return False
+    return all(is_fixed(facts, part, scope, is_fixed_name) for part in children(seed))  # type: ignore[arg-type]

@@ -86,13 +86,11 @@ def _element_of_part(facts: FileFacts, part: Part, depth: int) -> str | None:
 def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> str | None:
     if isinstance(expression.op, ast.Div):
         return "float"
-    sides = [element_of(facts, side, scope, depth - 1) for side in (expression.left, expression.right)]
-    if "float" in sides:
+    sides = (expression.left, expression.right)
+    found = [element_of(facts, one, scope, depth - 1) for one in sides]
+    if "float" in found:
         return "float"
-    known = [
-        side if side is not None else _of_number(facts, e, scope)
-        for side, e in zip(sides, (expression.left, expression.right), strict=True)
-    ]
+    known = [element or _of_number(facts, one, scope) for element, one in zip(found, sides, strict=True)]
     if "float" in known:
         return "float"
     if None in known:
@@ -174,12 +172,10 @@ def _of_factory(facts: FileFacts, call: ast.Call, name: str, scope: int) -> str 
 
 
 def _of_display(facts: FileFacts, display: ast.expr, scope: int) -> str | None:
-    items = display.elts if isinstance(display, ast.List | ast.Tuple) else [display]
-    kinds = {
-        _of_display(facts, item, scope) if isinstance(item, ast.List | ast.Tuple) else _of_number(facts, item, scope)
-        for item in items[:50]
-    }
-    if not items or None in kinds:
+    if not isinstance(display, ast.List | ast.Tuple):
+        return _of_number(facts, display, scope)
+    kinds = {_of_display(facts, item, scope) for item in display.elts[:50]}
+    if not kinds or None in kinds:
         return None
     return "float" if "float" in kinds else "integer"
 
@@ -214,9 +210,6 @@ def makes_sparse(facts: FileFacts) -> bool:
 
 def _may_make_sparse(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """By the last part of its name; the call of a tensor's method, or of a function of torch, makes one for sure."""
-    if isinstance(call.func, ast.Attribute):
-        name = call.func.attr
-    else:
-        name = (facts.names(call.func, scope).only or "").rpartition(".")[2]
+    name = method_called(call) or (facts.names(call.func, scope).only or "").rpartition(".")[2]
     is_made = name.startswith(("sparse_", "to_torch_")) and name.endswith("_tensor")
     return is_made or name.startswith("to_sparse")

@@ -127,9 +127,7 @@ def _type_tests(facts: FileFacts) -> dict[Variable | None, list[tuple[ast.expr, 
 def _isinstance_parts(test: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
     for part in parts:
-        if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Name) or part.func.id != "isinstance":
-            continue
-        if len(part.args) == 2:
+        if isinstance(part, ast.Call) and getattr(part.func, "id", "") == "isinstance" and len(part.args) == 2:
             yield part.args[0], part.args[1]
 
 

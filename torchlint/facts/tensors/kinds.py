@@ -65,9 +65,8 @@ def kind_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: in
 def _of_part(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> Kind:
     """Expressions whose kind is that of a part of them."""
     if isinstance(expression, ast.UnaryOp):
-        return (
-            Kind.NUMBER if isinstance(expression.op, ast.Not) else kind_of(facts, expression.operand, scope, depth - 1)
-        )
+        is_truth = isinstance(expression.op, ast.Not)
+        return Kind.NUMBER if is_truth else kind_of(facts, expression.operand, scope, depth - 1)
     if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Slice):
         inner = kind_of(facts, expression.value, scope, depth - 1)
         return inner if inner in INDEXED else Kind.UNKNOWN
@@ -79,12 +78,9 @@ def _of_part(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> 
 
 
 def _of_steps(facts: FileFacts, steps: Iterable[End], depth: int) -> Kind:
-    return agreed(_of_step(facts, one, depth) for one in steps if not is_none(one))
-
-
-def _of_step(facts: FileFacts, one: End, depth: int) -> Kind:
-    is_whole = isinstance(one, Definition) and not one.parts
-    return kind_of(facts, one.node, one.scope, depth - 1) if is_whole else Kind.UNKNOWN  # type: ignore[union-attr]
+    told = (one for one in steps if not is_none(one))
+    whole = ((one.node, one.scope) if isinstance(one, Definition) and not one.parts else (None, 0) for one in told)
+    return agreed(kind_of(facts, node, where, depth - 1) for node, where in whole)
 
 
 def _position(index: ast.expr) -> Part:

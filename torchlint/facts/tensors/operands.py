@@ -36,11 +36,9 @@ def picked_result(one: Definition) -> Part | None:
 def part_of_result(facts: FileFacts, expression: ast.expr, scope: int) -> Part | None:
     """What `x.sort().values`, `x.sort()[0]` or `x.chunk(2)[0]` picks, also from a name that stands for such a call."""
     is_field = isinstance(expression, ast.Attribute) and expression.attr in _FIELDS
-    if not is_field and not (
-        isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant | ast.UnaryOp)
-    ):
+    is_item = isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant | ast.UnaryOp)
+    if not isinstance(expression, ast.Attribute | ast.Subscript) or not (is_field or is_item):
         return None
-    assert isinstance(expression, ast.Attribute | ast.Subscript)
     call, where = made_by(facts, expression.value, scope)
     if call is None or not _gives_several(facts, call, where, is_named=is_field):
         return None

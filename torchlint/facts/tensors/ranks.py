@@ -19,7 +19,7 @@ from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tensors.ranks_of_layers import Dimensions, are_maps_by_key, in_modes, layers_called, through_layers
-from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word
+from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word, literal_text
 from torchlint.facts.values import argument_of
 
 _PLANES = re.compile(r"(?:^|_)(?:masks?|seg(?:mentation)?s?|seg(?:mentation)?_?(?:maps?|masks?|labels?)|label_?maps?)$")
@@ -110,11 +110,8 @@ def is_named_for_planes(expression: ast.expr | None) -> bool:
         if not method_named(expression.func.attr).copies and expression.func.attr != "squeeze":
             return False
         expression = expression.func.value
-    if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
-        name = expression.slice.value
-    else:
-        name = last_word(expression)
-    return isinstance(name, str) and _PLANES.search(name.lower()) is not None
+    name = literal_text(expression.slice) if isinstance(expression, ast.Subscript) else last_word(expression)
+    return _PLANES.search(name.lower()) is not None
 
 
 def _counted(found: Dimensions) -> Ranks | None:
@@ -268,18 +265,15 @@ def unpacked_rank(facts: FileFacts, name: ast.Name, scope: int) -> frozenset[int
 def _shape_unpackings(facts: FileFacts) -> dict[Variable | None, int]:
     found: dict[Variable | None, int] = {}
     for site in facts.symbols.assign_sites:
-        node = site.node
-        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Tuple):
-            continue
-        target = node.targets[0]
-        tensor = whose_shape(node.value)
-        if not isinstance(tensor, ast.Name) or any(isinstance(element, ast.Starred) for element in target.elts):
-            continue
-        found[facts.variable(tensor, site.scope)] = len(target.elts)
+        target = site.node.targets[0] if isinstance(site.node, ast.Assign) else None
+        elements = target.elts if isinstance(target, ast.Tuple) else []
+        tensor = whose_shape(site.node.value) if elements else None
+        if isinstance(tensor, ast.Name) and not any(isinstance(one, ast.Starred) for one in elements):
+            found[facts.variable(tensor, site.scope)] = len(elements)
     return found
 
 
-def whose_shape(value: ast.expr) -> ast.expr | None:
+def whose_shape(value: ast.expr | None) -> ast.expr | None:
     """`x` for `x.shape` and `x.size()`."""
     if is_method_call(value):
         is_whole = value.func.attr == "size" and not value.args and not value.keywords

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 import msgspec
 
 from torchlint.facts.constants import sizes_of
-from torchlint.facts.definitions import only_end, only_value
+from torchlint.facts.definitions import only_value
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.values import Definition
 from torchlint.facts.tensors.methods import method_named, operation_named
-from torchlint.facts.tensors.operands import beside_operand, called_name, operand
+from torchlint.facts.tensors.operands import beside_operand, called_name, made_by, operand
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none
 from torchlint.facts.values import argument_of
 
@@ -151,11 +150,8 @@ class SharedView(msgspec.Struct, frozen=True):
 
 def shared_view(facts: FileFacts, expression: ast.expr, scope: int, depth: int = _DEPTH) -> SharedView | None:
     """The view that an expression is, where its elements evidently share memory."""
-    end = only_end(facts, expression, scope) if depth else None
-    if not isinstance(end, Definition):
-        return None
-    value, scope = end.node, end.scope
-    return _of_call(facts, value, scope, depth) if isinstance(value, ast.Call) and not end.parts else None
+    call, scope = made_by(facts, expression, scope) if depth else (None, scope)
+    return None if call is None else _of_call(facts, call, scope, depth)
 
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> SharedView | None:
@@ -267,10 +263,7 @@ def _strided(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None:
 
 def _has_equal_strides(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.expr]], scope: int) -> bool:
     """Two dimensions that step alike: `(s, s)`, or `(1, 1)`."""
-    seen = set()
-    for _, step in pairs:
-        seen.add(facts.value(step, scope).text or ast.dump(step))
-    return len(seen) < len(pairs)
+    return len({facts.value(step, scope).text or ast.dump(step) for _, step in pairs}) < len(pairs)
 
 
 def _meets(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.expr]], scope: int) -> bool:

@@ -15,7 +15,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Through
 from torchlint.facts.full_names import Names
 from torchlint.facts.functions import own_scope
-from torchlint.facts.places import Place, place_of
+from torchlint.facts.places import Found, place_of
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import last_word, method_called
 from torchlint.facts.values import all_given, argument_of, may_be_hidden
@@ -77,14 +77,10 @@ class Part(enum.Enum):
     """A library seeds that could turn the mode on with it, without an argument for that."""
 
 
-class Training(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Training(Found, frozen=True, array_like=True, gc=False):
     """One call that trains, or does a part of it."""
 
     part: Part
-    path: str
-    """Of the file, inside its project."""
-    symbol: str
-    place: Place
     name: str
     """Of what is called, in full or its last word."""
 
@@ -113,8 +109,7 @@ def trainings(facts: FileFacts, trainers: Trainers) -> Iterator[Training]:
 def trainings_by_hand(facts: FileFacts) -> Iterator[Training]:
     """The statements that step without an optimizer."""
     for statement, scope in steps_by_hand(facts):
-        symbol = facts.symbol_at(scope, statement)
-        yield Training(Part.STEP, facts.path, symbol, place_of(facts, statement), "")
+        yield Training(facts.path, facts.symbol_at(scope, statement), place_of(facts, statement), Part.STEP, "")
 
 
 def _training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers) -> Training | None:
@@ -129,7 +124,7 @@ def _training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers
     if part is None:
         return None
     name = names.only or method_called(site.node)
-    return Training(part, facts.path, facts.symbol_of(site), place_of(facts, site.node, site.statement), name)
+    return Training(facts.path, facts.symbol_of(site), place_of(facts, site.node, site.statement), part, name)
 
 
 def _untold(call: ast.Call, switch: ModeSwitch) -> Part | None:
@@ -186,9 +181,8 @@ def steps_in_place(call: ast.Call) -> bool:
     function, arguments = call.func, all_given(call)
     if not isinstance(function, ast.Attribute) or function.attr not in MOVING:
         return False
-    is_less = function.attr == "sub_" or any(
-        isinstance(node, ast.USub) for argument in arguments for node in ast.walk(argument)
-    )
+    nodes = (node for argument in arguments for node in ast.walk(argument))
+    is_less = function.attr == "sub_" or any(isinstance(node, ast.USub) for node in nodes)
     return is_less and not _holds_gradient(function.value) and _moves(function.value, arguments)
 
 

@@ -75,15 +75,11 @@ def _words(rest: str, with_value: frozenset[str]) -> Iterator[str]:
 def in_dockerfile(text: str, package: str, images: Mapping[str, str]) -> Iterator[str]:
     """What a Dockerfile says of a package. `images` maps the tags of NVIDIA's images to the torch in them."""
     arguments = {match["name"]: match["value"] for match in _ARGUMENT.finditer(text)}
-    filled = _USE.sub(lambda use: _value(use, arguments), text)
+    filled = _USE.sub(lambda use: arguments.get(use["braced"] or use["plain"], use["default"] or use[0]), text)
     if package == "torch":
         for match in _FROM.finditer(filled):
             yield from _of_image(match["image"], images)
     yield from in_commands(filled, package)
-
-
-def _value(use: re.Match[str], arguments: Mapping[str, str]) -> str:
-    return arguments.get(use["braced"] or use["plain"], use["default"] or use[0])
 
 
 def _of_image(image: str, images: Mapping[str, str]) -> Iterator[str]:

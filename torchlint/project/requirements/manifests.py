@@ -9,9 +9,11 @@ from pathlib import Path
 
 import msgspec
 
+from torchlint.facts.grouping import grouped
 from torchlint.project.outside import Outside
 from torchlint.project.requirements import commands, pyproject
 from torchlint.project.requirements.specifiers import clean, in_environment, in_requirements, in_setup_py, text_of
+from torchlint.project.search_path import folders_above
 
 _ORDER = ("pyproject.toml", "requirements", "setup.cfg", "setup.py", "Pipfile", "lock", "env", "conda", "ocker")
 """Parts of names: of the manifests in one folder the first speaks, and what none of these is part of comes last."""
@@ -45,10 +47,9 @@ class Manifests:
         self._read = read
         self._images = images
         self._outside = outside
-        self._with_sources = {folder for path in sources for folder in _folders_above(path)}
-        self._by_folder: dict[str, list[str]] = {}
-        for file in sorted((file.relative_to(root).as_posix() for file in files), key=_rank):
-            self._by_folder.setdefault(self._speaks_for(file), []).append(file)
+        self._with_sources = {folder for path in sources for folder in folders_above(path)}
+        ranked = sorted((file.relative_to(root).as_posix() for file in files), key=_rank)
+        self._by_folder = grouped((self._speaks_for(file), file) for file in ranked)
         self._in_manifest = functools.cache(self._read_manifest)
         self._for_folder = functools.cache(self._nearest)
 
@@ -61,7 +62,7 @@ class Manifests:
         return self._for_folder(posixpath.dirname(path), package)
 
     def _nearest(self, folder: str, package: str) -> Pins | None:
-        for above in (folder, *_folders_above(folder)) if folder else ("",):
+        for above in (folder, *folders_above(folder)):
             for manifest in self._by_folder.get(above, ()):
                 pins = self._in_manifest(manifest, package)
                 if pins.specifiers:
@@ -75,12 +76,11 @@ class Manifests:
         return found[0] if len({pins.specifiers for pins in found}) == 1 else None
 
     def _speaks_for(self, file: str) -> str:
-        return next((f for f in _folders_above(file) if f in self._with_sources), "")
+        return next((f for f in folders_above(file) if f in self._with_sources), "")
 
     def _read_manifest(self, file: str, package: str) -> Pins:
         path = self._root / file
-        text = text_of(path)
-        return Pins(file, _cleaned(self._specifiers(path, text, package)))
+        return Pins(file, _cleaned(self._specifiers(path, text_of(path), package)))
 
     def _specifiers(self, path: Path, text: str, package: str) -> Iterator[str]:
         name = path.name
@@ -107,13 +107,6 @@ _OF_TEXT: Mapping[str, Callable[[str, str], Iterator[str]]] = {
 
 def _cleaned(specifiers: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(clean, specifiers))))
-
-
-def _folders_above(path: str) -> Iterator[str]:
-    """The folders around a path, the nearest first; the root is the empty string."""
-    while path:
-        path = posixpath.dirname(path)
-        yield path
 
 
 def _rank(file: str) -> tuple[int, int, str]:

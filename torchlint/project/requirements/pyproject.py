@@ -16,8 +16,8 @@ def in_pyproject(text: str, package: str) -> Iterator[str]:
     for requirement in _requirements(data):
         yield from of_requirement(requirement, package)
     poetry = table_of(data, "tool", "poetry")
-    groups = [poetry, *_tables(table_of(poetry, "group"))]
-    for group in groups:
+    groups = (group for group in table_of(poetry, "group").values() if isinstance(group, dict))
+    for group in (poetry, *groups):
         yield from _chosen(table_of(group, "dependencies"), package)
     yield from _chosen(table_of(poetry, "dev-dependencies"), package)
     yield from _from_source(table_of(data, "tool", "uv", "sources").get(package), package)
@@ -97,7 +97,3 @@ def table_of(data: dict[str, Any], *keys: str) -> dict[str, Any]:
         inner = data.get(key)
         data = inner if isinstance(inner, dict) else {}
     return data
-
-
-def _tables(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield from (value for value in data.values() if isinstance(value, dict))
