@@ -69,7 +69,7 @@ class _Generators:
         self._unseeded_in_processes = {draw.generator for process in processes for draw in process.unseeded}
         self._worker = next(worker_draws(program, project), None)
         self._certainty = Certainty(program, project)
-        self._order = SeedOrder(project.programs.calls, project.summaries, project.handed_on, (), counts_values=True)
+        self._order = SeedOrder(project.programs.calls, project.summaries, project.call_details, (), counts_values=True)
         self._finding = next(iter(material.findings({_UNSEEDED})), None)
 
     def lines(self) -> Iterator[Line]:

@@ -52,7 +52,7 @@ class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
     symbol: str
     callee: str
     number: int = -1
-    """Among the edges of the symbol's calls, by which it is told where it stands and what it hands on (`Handed`)."""
+    """Among the edges of the symbol's calls, by which its details are known (`CallDetails`)."""
     is_reference: bool = False
     is_loading: bool = False
     """Data sets and loaders run it when they are iterated, maybe in worker processes."""
@@ -70,7 +70,7 @@ class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What holds the object whose method is called; `callee` is the method's name alone."""
 
 
-class Handed(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class CallDetails(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Where a call stands, when it runs, and what it hands on.
 
     Arguments are given by position and keyword; `"*"` stands for `*args` and `**kwargs`.
@@ -92,7 +92,7 @@ class Handed(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return {**dict.fromkeys(self.others, ...), **dict(self.literals)}
 
 
-class _Led(msgspec.Struct):
+class _CallEdge(msgspec.Struct):
     """An edge of one call, and what that gives to what the edge leads to; None for what is not seen to be called."""
 
     edge: Edge
@@ -105,17 +105,17 @@ def edges_of(facts: FileFacts, watch: Watch) -> Iterator[Edge]:
     """The calls of project code in a file."""
     numbers: Counter[str] = Counter()
     for site in facts.symbols.calls:
-        for one in _led_by(facts, site, watch):
+        for one in _call_edges(facts, site, watch):
             yield replace(one.edge, number=numbers[one.edge.symbol])
             numbers[one.edge.symbol] += 1
 
 
-def handed_on(facts: FileFacts, watch: Watch, symbol: str) -> Iterator[Handed]:
+def call_details(facts: FileFacts, watch: Watch, symbol: str) -> Iterator[CallDetails]:
     """What the calls of one symbol hand on, in the same order: few are asked."""
     for site in facts.cached(_calls_by_symbol).get(symbol, ()):
-        for one in _led_by(facts, site, watch):
+        for one in _call_edges(facts, site, watch):
             carries = one.edge.passing >= Passing.CARRIED
-            yield Handed(
+            yield CallDetails(
                 place_of(facts, site.node, site.statement),
                 moment_of(facts, site.statement),
                 *_arguments(facts, one.given, site.scope),
@@ -132,7 +132,7 @@ def _demands(facts: FileFacts, site: CallSite) -> tuple[Demand, ...]:
     return () if is_test(facts.path) else demands_on(facts, site.statement, site.scope)
 
 
-def _led_by(facts: FileFacts, site: CallSite, watch: Watch) -> Iterator[_Led]:
+def _call_edges(facts: FileFacts, site: CallSite, watch: Watch) -> Iterator[_CallEdge]:
     """The edges of one call: a function that is handed to what starts functions, or to project code, is called too."""
     names = facts.names(site.node.func, site.scope)
     called, mentioned = list(called_by(facts, site, names)), list(_mentioned(facts, site))
@@ -153,9 +153,9 @@ def _led_by(facts: FileFacts, site: CallSite, watch: Watch) -> Iterator[_Led]:
     is_of_another = any(not name.startswith(f"{facts.path}::") for name, _ in called)
     objects = tuple(_objects(facts, site)) if is_of_another and not is_test(facts.path) else ()
     for callee, given in called:  # a large project calls few of its functions
-        yield _Led(replace(edge, callee=sys.intern(callee), objects=objects), given)
+        yield _CallEdge(replace(edge, callee=sys.intern(callee), objects=objects), given)
     if holder is not None and isinstance(site.node.func, ast.Attribute):
-        yield _Led(replace(edge, callee=site.node.func.attr, holder=holder))
+        yield _CallEdge(replace(edge, callee=site.node.func.attr, holder=holder))
     for argument, callee in mentioned:
         is_loading = _is_for_loading(site.node, argument, names, watch.loading)
         is_later = is_loading or _keyword(site.node, argument) == _IN_WORKERS
@@ -163,7 +163,7 @@ def _led_by(facts: FileFacts, site: CallSite, watch: Watch) -> Iterator[_Led]:
             yield _handed(facts, site, starter, argument, replace(edge, callee=callee))
         else:
             mention = Edge(symbol, callee, is_reference=True, is_loading=is_loading, passing=passing)
-            yield _Led(_in_worker(facts, site, starter, mention), is_handed=True)
+            yield _CallEdge(_in_worker(facts, site, starter, mention), is_handed=True)
 
 
 def _counts_for_gradients(facts: FileFacts, callees: list[str]) -> bool:
@@ -196,12 +196,12 @@ def _is_for_loading(call: ast.Call, argument: ast.expr, names: Names, loading: L
     return place < len(call.args) and call.args[place] is argument
 
 
-def _handed(facts: FileFacts, site: CallSite, starter: Starter | None, argument: ast.expr, edge: Edge) -> _Led:
+def _handed(facts: FileFacts, site: CallSite, starter: Starter | None, argument: ast.expr, edge: Edge) -> _CallEdge:
     """The edge to a function that a call hands to what runs it, with what that gives."""
     is_run = starter is not None and argument is handed_function(starter, site.node)
     given = handed_arguments(starter, site.node) if is_run and starter is not None else _UNSEEN
     edge = replace(_in_worker(facts, site, starter, edge), starter=_fresh_starter(site.node, starter))
-    return _Led(edge, given, is_handed=True)
+    return _CallEdge(edge, given, is_handed=True)
 
 
 def _in_worker(facts: FileFacts, site: CallSite, starter: Starter | None, edge: Edge) -> Edge:

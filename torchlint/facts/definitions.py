@@ -231,8 +231,8 @@ def _of_attribute(facts: FileFacts, attribute: ast.Attribute, scope: int, throug
         return _of_class(facts, facts.class_of(scope), attribute.attr, through) or [None]
     owner = _class_of_object(facts, attribute.value, scope)
     declared = [] if owner is None else list(_declared(facts, owner, attribute.attr, through))
-    is_annotated = any(one.annotation is not None for one in facts.bindings(attribute.value, scope))
-    if Through.CONTENTS in through and not (declared and is_annotated):
+    bindings = facts.bindings(attribute.value, scope) if declared else ()
+    if Through.CONTENTS in through and not any(one.annotation is not None for one in bindings):
         return [Definition(attribute.value, scope, (Field(attribute.attr),))]
     return declared or None
 

@@ -57,7 +57,7 @@ class Gradients:
         edges = [(path, edge) for path, edge in calls if self._runs(edge, place)]
         if not edges:
             return not passage.is_named_for_data and place not in self._open_methods
-        carried = (self._project.handed_on.by(path, edge).carried for path, edge in edges)
+        carried = (self._project.call_details.of(path, edge).carried for path, edge in edges)
         return any(not {*passage.parameter, "*"}.isdisjoint(one) for one in carried)
 
     def _runs(self, edge: Edge, place: Symbol) -> bool:

@@ -25,11 +25,11 @@ from torchlint.facts.modes import Mode
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
 from torchlint.project.answers import Interview, KeptAnswers, remembered
+from torchlint.project.call_details import GivenArguments, KnownDetails
 from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.flows import Flows
-from torchlint.project.given_arguments import GivenArguments, HandedOn
 from torchlint.project.gradients import Gradients
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.options import fails_by_default, never_draws, option_for_seed
@@ -145,7 +145,7 @@ class Project:
     def programs(self) -> Programs:
         parts, kept = (self.summaries, self.scripts), self.kept_answers
         found = Programs(*parts) if kept is None else kept.made_of("programs", parts, lambda: Programs(*parts))
-        found.ask(self.handed_on)
+        found.ask(self.call_details)
         return found
 
     @functools.cached_property
@@ -287,7 +287,7 @@ class Project:
     def seed_order(self) -> SeedOrder:
         """In which order the programs seed and draw."""
         arguments = {switch.call for switch in self.catalogue.programs.mode if switch.makes_trainer}
-        return SeedOrder(self.programs.calls, self.summaries, self.handed_on, arguments)
+        return SeedOrder(self.programs.calls, self.summaries, self.call_details, arguments)
 
     @functools.cached_property
     def gradients(self) -> Gradients:
@@ -297,12 +297,12 @@ class Project:
     @functools.cached_property
     def arguments(self) -> GivenArguments:
         """What calls of the project give its functions."""
-        return GivenArguments(self.summaries, self.programs.calls, self.handed_on)
+        return GivenArguments(self.summaries, self.programs.calls, self.call_details)
 
     @functools.cached_property
-    def handed_on(self) -> HandedOn:
+    def call_details(self) -> KnownDetails:
         """What single calls hand on."""
-        return HandedOn(self.interview, Watch.of(self.catalogue))
+        return KnownDetails(self.interview, Watch.of(self.catalogue))
 
     def has_mode(self, path: str) -> bool:
         """Whether the newest torch that a file may run with has the determinism mode."""

@@ -13,8 +13,8 @@ from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import FileSummary
+from torchlint.project.call_details import KnownDetails
 from torchlint.project.call_graph import CallGraph, Symbol
-from torchlint.project.given_arguments import HandedOn
 from torchlint.project.programs import Program
 
 _DEPTH = 4
@@ -48,7 +48,7 @@ class SeedOrder:
         self,
         calls: CallGraph,
         summaries: Mapping[str, FileSummary],
-        handed_on: HandedOn,
+        details: KnownDetails,
         trainer_arguments: Collection[str],
         *,
         counts_values: bool = False,
@@ -64,7 +64,7 @@ class SeedOrder:
         seeds = [one for summary in summaries.values() for one in summary.seeds if self._seeds_at_once(one)]
         drawn = (one for summary in summaries.values() for one in summary.draws)
         draws = [one for one in drawn if one.makes in kinds or one.is_lasting]
-        self._orders = {one: _Order(one, calls, handed_on, seeds, draws) for one in generators}
+        self._orders = {one: _Order(one, calls, details, seeds, draws) for one in generators}
 
     def _seeds_at_once(self, seed: SeedCall) -> bool:
         return not (seed.by_argument and seed.name in self._trainer_arguments)
@@ -93,11 +93,16 @@ class _Order:
     """The order of one generator's events."""
 
     def __init__(
-        self, generator: str, calls: CallGraph, handed_on: HandedOn, seeds: Sequence[SeedCall], draws: Sequence[Draw]
+        self,
+        generator: str,
+        calls: CallGraph,
+        details: KnownDetails,
+        seeds: Sequence[SeedCall],
+        draws: Sequence[Draw],
     ) -> None:
         self._generator = generator
         self._calls = calls
-        self._handed_on = handed_on
+        self._details = details
         self._seeds = grouped(((one.path, one.symbol), one) for one in seeds if generator in one.generators)
         self._draws = grouped(((one.path, one.symbol), one) for one in draws if one.generator == generator)
 
@@ -137,6 +142,6 @@ class _Order:
         run = self._calls.entered_by(edge)
         seed = next((self._seeds[at][0] for at in sorted(run & self._seeds.keys())), None)
         draw = next((self._draws[at][0] for at in sorted(run & self._draws.keys())), None)
-        handed = self._handed_on.by(path, edge) if seed is not None or draw is not None else None
-        if handed is not None and handed.moment is not None and handed.place is not None:
-            yield _Event(handed.moment, handed.place, edge, seed, draw)
+        found = self._details.of(path, edge) if seed is not None or draw is not None else None
+        if found is not None and found.moment is not None and found.place is not None:
+            yield _Event(found.moment, found.place, edge, seed, draw)

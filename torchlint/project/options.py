@@ -131,7 +131,7 @@ class _Defaults:
             return own
         found: list[Unmet] = []
         for at, edge in ways:
-            lacking = self.on_the_way(self._project.handed_on.by(at[0], edge).demands, at, depth - 1)
+            lacking = self.on_the_way(self._project.call_details.of(at[0], edge).demands, at, depth - 1)
             if lacking is None:
                 return None
             found.append(lacking)
@@ -161,7 +161,7 @@ class _Defaults:
 
     def _of_call(self, demand: Demand, path: str, place: Symbol, edge: Edge, depth: int) -> Unmet | bool:
         """What a call gives a parameter: a literal, its default, or an option or parameter that it hands on."""
-        position, given = self._position(demand, path), self._project.handed_on.by(place[0], edge).arguments
+        position, given = self._position(demand, path), self._project.call_details.of(place[0], edge).arguments
         key = next((key for key in (demand.name, position) if key is not None and key in given), None)
         if key is None and "*" in given and self._sites(place, edge):
             return False

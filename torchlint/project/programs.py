@@ -18,8 +18,8 @@ from torchlint.facts.grouping import grouped
 from torchlint.facts.modes import Mode, ModeCall
 from torchlint.facts.summary import FileSummary
 from torchlint.project.answers import remembered
+from torchlint.project.call_details import KnownDetails
 from torchlint.project.call_graph import CallGraph, Symbol, symbol_of
-from torchlint.project.given_arguments import HandedOn
 from torchlint.project.requirements.pyproject import table_of, toml_of
 from torchlint.project.requirements.specifiers import text_of
 from torchlint.project.trainings import training_in
@@ -61,11 +61,11 @@ class Programs:
         entries += [(path, Entry(EntryKind.COMMAND, function, summaries[path].start)) for path, function in own]
         self.programs = [self._program(path, entry) for path, entry in entries]
         self.memory: dict[Any, Any] = {}
-        self._handed_on: HandedOn | None = None
+        self._call_details: KnownDetails | None = None
 
-    def ask(self, handed_on: HandedOn) -> None:
+    def ask(self, call_details: KnownDetails) -> None:
         """From now on ask this for what calls hand on: programs may outlive the files of a run."""
-        self._handed_on = handed_on
+        self._call_details = call_details
         self.memory.clear()
 
     def _working(self, entries: Sequence[tuple[str, Entry]]) -> Iterator[tuple[str, Entry]]:
@@ -133,9 +133,9 @@ class Programs:
 
     def _argument_mode(self, path: str, call: ModeCall, caller: str, edge: Edge) -> Mode:
         parameters = dict(self._summaries[path].parameters).get(call.symbol)
-        if parameters is None or call.parameter is None or self._handed_on is None:
+        if parameters is None or call.parameter is None or self._call_details is None:
             return Mode.OPTIONAL
-        given = self._handed_on.by(caller, edge).arguments
+        given = self._call_details.of(caller, edge).arguments
         position = parameters.names.index(call.parameter) if call.parameter in parameters.names else None
         for key in (call.parameter, position):
             if key is not None and key in given:

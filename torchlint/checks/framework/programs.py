@@ -49,7 +49,7 @@ def first_statement(program: Program, symbols: Collection[Symbol], project: Proj
     begun = symbol if symbol in functions else ""
     if first is not None and is_begun_by(first[1]):
         begun = first[1].callee.partition("::")[2]
-    body = project.handed_on.body(path, begun) if begun else None
+    body = project.call_details.body(path, begun) if begun else None
     return body or (program.entry.place if first is None else first[0])
 
 
@@ -71,7 +71,7 @@ def place_leading_to(target: Symbol, place: Place, program: Program, project: Pr
 
 def place_of_call(path: str, edge: Edge, program: Program, project: Project) -> Place:
     """Where a call of a file stands, if that is the program's own; else where the program begins what leads there."""
-    place = project.handed_on.by(path, edge).place if path == program.path else None
+    place = project.call_details.of(path, edge).place if path == program.path else None
     return place or first_statement(program, [(path, edge.symbol)], project)
 
 
@@ -81,7 +81,7 @@ def _first_call(
     """The first call of project code in a symbol of the program's file that counts."""
     edges = project.programs.calls.edges_from((program.path, symbol))
     counted = [edge for edge in edges if not edge.is_reference and counts(edge)]
-    places = [(project.handed_on.by(program.path, edge).place, edge) for edge in counted]
+    places = [(project.call_details.of(program.path, edge).place, edge) for edge in counted]
     placed = [(place, edge) for place, edge in places if place is not None]
     return min(placed, key=lambda one: one[0].location, default=None)
 

@@ -5,38 +5,40 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from typing import Any
 
-from torchlint.facts.call_edges import Argument, Edge, Handed, handed_on
+from torchlint.facts.call_edges import Argument, CallDetails, Edge, call_details
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.places import Place, bodies_of
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
-from torchlint.project.answers import Interview
+from torchlint.project.answers import Interview, remembered
 from torchlint.project.call_graph import CallGraph, Symbol
 
-_NOTHING = Handed()
+_NOTHING = CallDetails()
 
 
-class HandedOn:
+class KnownDetails:
     """Where the calls behind edges of the call graph stand, and what they hand on."""
 
     def __init__(self, interview: Interview, watch: Watch) -> None:
         self._interview = interview
         self._watch = watch
-        self._known: dict[Symbol, tuple[Handed, ...]] = {}
+        self.memory: dict[Any, Any] = {}
 
-    def by(self, path: str, edge: Edge) -> Handed:
-        """What an edge of a file hands on; nothing for one that is no call."""
-        place = path, edge.symbol
-        if place not in self._known:
-            ask = functools.partial(self._asked, edge.symbol)
-            self._known[place] = self._interview.answer(path, ("handed", edge.symbol), tuple[Handed, ...], ask) or ()
-        known = self._known[place]
+    def of(self, path: str, edge: Edge) -> CallDetails:
+        """Those of an edge of a file; empty ones for what is no call."""
+        known = self._of_symbol(path, edge.symbol)
         return known[edge.number] if 0 <= edge.number < len(known) else _NOTHING
 
-    def _asked(self, symbol: str, facts: FileFacts) -> tuple[Handed, ...]:
-        return tuple(handed_on(facts, self._watch, symbol))
+    @remembered
+    def _of_symbol(self, path: str, symbol: str) -> tuple[CallDetails, ...]:
+        ask = functools.partial(self._asked, symbol)
+        return self._interview.answer(path, ("call details", symbol), tuple[CallDetails, ...], ask) or ()
+
+    def _asked(self, symbol: str, facts: FileFacts) -> tuple[CallDetails, ...]:
+        return tuple(call_details(facts, self._watch, symbol))
 
     def body(self, path: str, symbol: str) -> Place | None:
         """The first statement of a function; of several of one name, of the last."""
@@ -51,8 +53,8 @@ def _bodies_of(symbol: str, facts: FileFacts) -> tuple[Place, ...]:
 class GivenArguments:
     """The literal arguments of all calls, tests aside: how a test calls a function says nothing of how it is used."""
 
-    def __init__(self, summaries: Mapping[str, FileSummary], calls: CallGraph, handed: HandedOn) -> None:
-        self._handed = handed
+    def __init__(self, summaries: Mapping[str, FileSummary], calls: CallGraph, details: KnownDetails) -> None:
+        self._details = details
         self._calls: dict[Symbol, list[tuple[str, Edge]]] = defaultdict(list)
         for path, summary in summaries.items():
             for edge in () if is_test(path) else summary.edges:
@@ -61,5 +63,5 @@ class GivenArguments:
 
     def of(self, callee: Symbol, parameter: str, position: int | None) -> Iterator[Argument]:
         """What each call gives for a parameter, by keyword or at a position; `...` where that is open."""
-        calls = (self._handed.by(path, edge).arguments for path, edge in self._calls.get(callee, ()))
+        calls = (self._details.of(path, edge).arguments for path, edge in self._calls.get(callee, ()))
         return (call.get(parameter, ... if position is None else call.get(position, ...)) for call in calls)
