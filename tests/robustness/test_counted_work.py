@@ -164,6 +164,17 @@ def test_the_work_grows_with_what_is_unpacked(work: Callable[[str], int]) -> Non
     assert large < 2.3 * middle
 
 
+def test_the_work_grows_with_the_calls_that_lead_to_a_reader_and_not_with_the_ways(work: Callable[[str], int]) -> None:
+    def calling(count: int) -> str:
+        put = "self.seen = loss.to('cpu', non_blocking=True)"
+        methods = [f"    def put(self, loss):\n        {put}\n\n    def m0(self):\n        return self.seen.item()\n"]
+        methods += [f"    def m{n}(self):\n" + f"        self.m{n - 1}()\n" * count for n in range(1, 6)]
+        return f"{HEAD}class Meter:\n" + "\n".join(methods)
+
+    small, large = (work(calling(count)) for count in (10, 20))
+    assert large < 2.3 * small
+
+
 @pytest.mark.parametrize("shape", BOUNDED.values(), ids=BOUNDED)
 def test_the_work_for_what_reaches_a_budget_grows_with_the_file_alone(shape: Shape, work: Callable[[str], int]) -> None:
     small, large = (work(shape.of(count)) for count in (300, 600))

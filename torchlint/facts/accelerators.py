@@ -16,6 +16,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tree import children, last_word
+from torchlint.source.text import small_letters
 
 CUDA = "cuda"
 GPUS = frozenset({CUDA, "rocm"})
@@ -38,10 +39,6 @@ _TEXT: dict[type[ast.AST], str] = {
     ast.ClassDef: "name",
 }
 """Where a node holds its name."""
-_WITH_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
-_OF_A_TENSOR = re.compile(r"device(?<!\wdevice)[ \t]*=[ \t]*([\w.]+)\.device\b|\.device\b")
-"""`device=x.device`, or the end of `x.device`. It begins with a word, which is found fast."""
 _DYNAMIC = frozenset({"exec", "eval", "__import__"})
 _MOVING = _DYNAMIC | {"to"}
 
@@ -68,9 +65,8 @@ class DeviceWords(msgspec.Struct, frozen=True, eq=False):
             libraries=frozenset(registry.plain_libraries) | sys.stdlib_module_names,
         )
 
-    def named_in(self, text: str) -> frozenset[str]:
-        """The devices that a name, or a whole source, speaks of."""
-        lowered = text.lower()
+    def named_in(self, lowered: str) -> frozenset[str]:
+        """The devices that a name, or a whole source, speaks of, in small letters."""
         found = set[str]()
         for part, name in self.inside:
             if name not in found and part in lowered:
@@ -80,9 +76,8 @@ class DeviceWords(msgspec.Struct, frozen=True, eq=False):
                 found.add(name)
         return frozenset(found)
 
-    def lines_in(self, text: str) -> list[int]:
-        """The lines of a text that may speak of any."""
-        lowered = text.lower()
+    def lines_in(self, lowered: str) -> list[int]:
+        """The lines of a text in small letters that may speak of any."""
         parts = [part for part in (*(part for part, _ in self.inside), *self.whole) if part in lowered]
         lines = enumerate(lowered.split("\n"), start=1)
         return [number for number, line in lines if any(part in line for part in parts)]
@@ -97,15 +92,15 @@ def _alone(word: str) -> re.Pattern[str]:
 def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     """The devices that the code of a file names, as the registry calls them; with CUDA nothing else matters."""
     found = frozenset({OPEN} if _is_open(facts, words) else ())
-    # What the text names may stand behind code, in a comment: only the tree tells.
-    prose = _without_prose(facts)
-    hoped = words.named_in(prose)
+    # What the text names may stand in a comment: only the tree tells.
+    text = small_letters(facts.source.text)
+    hoped = words.named_in(text)
     if hoped <= found:
         return found
     sites = facts.calls.find(words=words.neutral_words)
     neutral = {site.node.func for site in sites if facts.names(site.node.func, site.scope).only in words.neutral}
-    for text in _texts(facts.tree, words.lines_in(prose), neutral, words):
-        found |= _named_by(words, text)
+    for name in _texts(facts.tree, words.lines_in(text), neutral, words):
+        found |= _named_by(words, name)
         if hoped <= found:
             break
     return found
@@ -113,26 +108,7 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4096)  # the same names stand everywhere
 def _named_by(words: DeviceWords, text: str) -> frozenset[str]:
-    return words.named_in(text)
-
-
-def _without_prose(facts: FileFacts) -> str:
-    """The text of a file without docstrings, comments on lines of their own and `x.device`."""
-    lines = list(facts.source.lines)
-    for scope in facts.symbols.scopes:
-        body = scope.node.body if isinstance(scope.node, _WITH_DOCSTRINGS) else []
-        if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-            start, end = body[0].lineno - 1, body[0].end_lineno or 0
-            beside = (getattr(scope.node, "lineno", 0), body[1].lineno if len(body) > 1 else 0)
-            lines[start:end] = [""] * (end - start) if {start + 1, end}.isdisjoint(beside) else lines[start:end]
-    return _OF_A_TENSOR.sub(_unless_chosen, _COMMENT.sub("", "\n".join(lines)))
-
-
-def _unless_chosen(found: re.Match[str]) -> str:
-    """Nothing for the device of a tensor; the text of what options or torch say."""
-    before = found[1] or found.string[max(found.start() - 20, 0) : found.start()]
-    last = re.split(r"\W", before)[-1]
-    return found[0] if last in _OPTIONS or last in ("", "torch") else ""
+    return words.named_in(text.lower())
 
 
 def _is_open(facts: FileFacts, words: DeviceWords) -> bool:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from torchlint.encoding import checksum, decoded, encoded
-from torchlint.facts.components import components
 from torchlint.facts.control.blocks import lines_of
+from torchlint.facts.graphs import components
 from torchlint.facts.scopes import BindingKind
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from torchlint.facts.components import each_once, reached
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import MAIN
+from torchlint.facts.graphs import each_once, reached
 from torchlint.facts.namespaces import IMPORTING
 from torchlint.facts.options.demands import Demand
 from torchlint.facts.training.training_mode import LOADERS

@@ -81,7 +81,7 @@ class ConfigurationFiles:
         for given in sorted(configuration.paths):
             file = self._file(given, path, is_beside=configuration.is_beside)
             document = document_of(self._text(file)) if file is not None and name in self._text(file) else None
-            for _, key, value in entries_of(document, ""):
+            for _, key, value in section_entries(document, ""):
                 if key == name and value.id == "scalar":
                     yield _constant(value)
 
@@ -139,7 +139,7 @@ def document_of(text: str) -> yaml.Node | None:
         return None
 
 
-def entries_of(document: yaml.Node | None, name: str) -> Iterator[tuple[str, str, yaml.Node]]:
+def section_entries(document: yaml.Node | None, name: str) -> Iterator[tuple[str, str, yaml.Node]]:
     """The entries of all sections of a document that is called so, by the section and the key."""
     waiting, seen = [(document, name)], set[int]()
     while waiting:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from torchlint.project.configurations import document_of, entries_of, text_in
+from torchlint.project.configurations import document_of, section_entries, text_in
 
 _KEYS = frozenset({"_target_", "target", "class", "cls"})
 """What names the class: in Hydra since 1.0, and before; `target` in projects that make objects themselves."""
@@ -52,7 +52,7 @@ class ConfiguredClasses:
         for file in self._files:
             text = text_in(file)
             document = document_of(text) if any(f"{key}:" in text for key in _KEYS) else None
-            for section, key, value in entries_of(document, file.parent.name):
+            for section, key, value in section_entries(document, file.parent.name):
                 referred = _REFERENCE.fullmatch(value.value) if value.id == "scalar" else None
                 if key in _KEYS and value.id == "scalar" and _NAME.fullmatch(value.value):
                     found[section].names[str(value.value)] = None

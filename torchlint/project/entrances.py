@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from torchlint.facts.calls import function_named
 from torchlint.facts.classes import base_classes
-from torchlint.facts.components import reached
 from torchlint.facts.flow.references import is_named, is_only_called, is_only_made, plain, references
 from torchlint.facts.flow.stores import Sanitizer, constructions_of, reads_of_field, unless_sanitized
 from torchlint.facts.flow.values import Exit, Field, Given, Move, Others, Value, Written
+from torchlint.facts.graphs import reached
 from torchlint.facts.order.files import reads_of
 from torchlint.facts.scopes import BindingKind, ImportTarget
 

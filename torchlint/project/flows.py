@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from torchlint.diagnostics import Location, Related
-from torchlint.facts.components import each_once
 from torchlint.facts.entries import is_test
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.tracker import Analysis, follow
 from torchlint.facts.flow.values import ELSEWHERE, Exit, Field, Written
+from torchlint.facts.graphs import each_once
 from torchlint.facts.origins import Argument, Origin, called_as, definitions_behind
 from torchlint.project.answers import name_of
 from torchlint.project.entrances import are_all_seen, entrances, paths_in_sight
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from torchlint.facts.flow.values import End
     from torchlint.project.index import Project
 
-_MOST, _MOST_AT_ONCE = 60, 30
-"""Entrances into other files, of one value and of one step of it: what goes through more, everything may get at."""
+_MOST = 60
+"""Entrances into other files: a value that goes through more is one that everything may get at."""
 Followed = TypeVar("Followed", bound=Analysis)
 _MOST_ORIGINS = 20
 """Origins of one value that are asked for: what has more may be anything."""
@@ -83,8 +83,7 @@ class Flows:
         """The first sink beyond the exits, in the order of the exits and of the files' paths."""
         waiting, entered = deque(exits), 0
         for exit_ in each_once(waiting):
-            paths = self._paths_behind(exit_)
-            for path in paths if len(paths) <= _MOST_AT_ONCE else ():
+            for path in self._paths_behind(exit_):
                 entered += 1
                 hop = self._hop(path, exit_, analysis) if entered <= _MOST else None
                 if hop is None:

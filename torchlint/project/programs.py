@@ -12,8 +12,8 @@ import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Argument, Edge
-from torchlint.facts.components import reached
 from torchlint.facts.entries import Entry, EntryKind, is_example, is_test
+from torchlint.facts.graphs import reached
 from torchlint.facts.grouping import grouped
 from torchlint.facts.modes import Mode, ModeCall
 from torchlint.facts.summary import FileSummary

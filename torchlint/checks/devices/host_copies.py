@@ -19,6 +19,7 @@ from torchlint.facts.flow.containment import call_with
 from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Definition, Given, Item, Kept, Move, Stored, Through, Value
+from torchlint.facts.graphs import reached
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
@@ -141,11 +142,13 @@ class _Passages:
         is_waited_for = self._is_waited_for(None, read) or any(passed) or self._waits_behind(put, ways)
         return bool(ways) and not is_waited_for
 
-    def _calls_of(self, function: int | None, depth: int = _DEPTH) -> Iterator[ast.Call]:
-        """The calls by which a function comes to run, one in another."""
-        for site, _ in callers(self._facts, function) if function is not None and depth else ():
-            yield site.node
-            yield from self._calls_of(self._facts.function_of(site.scope), depth - 1)
+    def _calls_of(self, function: int | None) -> Iterator[ast.Call]:
+        """The calls by which a function comes to run, one in another; each function is asked once."""
+        for one in reached([function], lambda one: map(self._function_of, self._calls_to(one))):
+            yield from self._calls_to(one)
+
+    def _calls_to(self, function: int | None) -> list[ast.Call]:
+        return [] if function is None else [site.node for site, _ in callers(self._facts, function)]
 
     def _waits_behind(self, put: ast.expr, ways: Container[ast.Call]) -> bool:
         """Whether a function waits after it has put the copy where another one, run by other calls, reads it."""

@@ -59,7 +59,8 @@ def shortened(text: str) -> str:
 
 def _beginning(words: Sequence[str], most: int) -> str:
     """As many of the first words as there is room for."""
-    return max((text for text in itertools.accumulate(words) if len(text) <= most), key=len, default="")
+    fitting = itertools.takewhile(lambda text: len(text) <= most, itertools.accumulate(words))
+    return max(fitting, key=len, default="")
 
 
 def _ending(words: Sequence[str]) -> str:

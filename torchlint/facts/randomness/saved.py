@@ -10,11 +10,11 @@ import msgspec
 
 from torchlint.facts.callees import names_called
 from torchlint.facts.calls import called_at
-from torchlint.facts.components import reached
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.flow.references import plain
 from torchlint.facts.functions import is_plain, returned_values
+from torchlint.facts.graphs import reached
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.places import Place, place_of
