@@ -18,7 +18,7 @@ class NameTable:
         """What gives itself in a `with` statement: `with Pool() as pool`."""
         self._same = sorted(names.same.items(), key=lambda item: -len(item[0]))
         self._starts = tuple(names.same)
-        self._parents = frozenset(parent for name in names.same for parent in _parents_of(name)) & names.same.keys()
+        self._parents = names.same.keys() & {parent for name in names.same for parent in _parents_of(name)}
         self._reexports = names.reexports
         self._known = known
         self._memo: dict[str, str] = {}
