@@ -203,12 +203,13 @@ def _is_about_scale(clip: ast.Call) -> bool:
 
 
 def _unscaling_functions(facts: FileFacts) -> set[str]:
-    bodies = {
-        scope.name: {last_word(node.func) for node in ast.walk(scope.node) if isinstance(node, ast.Call)}
+    """The names of functions that unscale: of several that share a name, one is enough to leave a clip alone."""
+    return {
+        scope.name
         for scope in facts.symbols.scopes[1:]
         if isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and any(isinstance(node, ast.Call) and last_word(node.func) == "unscale_" for node in ast.walk(scope.node))
     }
-    return {name for name, called in bodies.items() if "unscale_" in called}
 
 
 def _made(facts: FileFacts, scaler: ast.expr, scope: int) -> list[Names]:
