@@ -9,6 +9,7 @@ import pytest
 
 from torchlint.api import CheckOptions, check_paths
 from torchlint.project.answers import Interview
+from torchlint.project.modules import ModuleIndex
 
 FILES, FEW = 40, 4
 _TRAINING = "loss = net(x).sum()\n    loss.backward()\n    torch.optim.SGD(net.parameters(), 0.1).step()\n"
@@ -38,6 +39,26 @@ class Reader(Net):
         for name in self.unwanted_names:
             print(name)
 """
+_SCALED = """import torch.nn.functional as F
+
+
+def scaled(x, mode):
+    return F.interpolate(x, scale_factor=2, mode=mode)
+"""
+_SCALING = """import torch
+from step0 import op0
+
+net = torch.nn.Linear(3, 3)
+
+
+def forward(x):
+    return op0(net(x), "bilinear")
+
+
+loss = forward(torch.rand(3)).sum()
+loss.backward()
+torch.optim.SGD(net.parameters(), 0.1).step()
+"""
 
 
 def files_asked(root: Path) -> set[str]:
@@ -66,3 +87,23 @@ def test_few_files_are_asked(tmp_path: Path, layers: str, user: str, reader: str
     for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     assert len(files_asked(tmp_path)) <= FEW
+
+
+def test_what_names_stand_for_is_not_read_again_after_other_processes_read_it(tmp_path: Path) -> None:
+    """Only whole trees that are asked are read here; the way of a name from file to file was read by the others."""
+    texts = {f"step{n}.py": f"from step{n + 1} import op{n + 1} as op{n}\n" for n in range(FILES)}
+    texts |= {f"step{FILES}.py": f"from ops import scaled as op{FILES}\n", "ops.py": _SCALED}
+    texts |= {"train.py": _SCALING, "requirements.txt": "torch==2.6.0\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    whole: list[str] = []
+    read = ModuleIndex.read
+
+    def reading(modules: ModuleIndex, path: str) -> object:
+        whole.append(path)
+        return read(modules, path)
+
+    with mock.patch.object(ModuleIndex, "read", reading):  # the processes have lists of their own
+        check_paths([tmp_path], CheckOptions(jobs=2))
+    assert "train.py" in whole
+    assert len(set(whole)) <= FEW

@@ -105,7 +105,7 @@ class ProcessState:
 
     def _with_reading(self, result: FileResult) -> FileResult:
         facts = self.modules.put_back(result.path)
-        if facts is None or not self.context.is_kept:
+        if facts is None or not self.context.is_handed_on:
             return result
         return replace(result, reading=reading_of(facts, self.modules))
 

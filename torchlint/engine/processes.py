@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import itertools
 import multiprocessing
+import signal
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import Connection, wait
 from typing import Generic, TypeVar
 
+from torchlint.engine.shares import Shares
 from torchlint.engine.workers import with_large_stack, work_through
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_ROUNDS = 12
-"""Chunks for each process: near the end, one waits for the other's last."""
-_LARGEST = 24
-"""Items of a chunk: after a death, each of them is gone through alone."""
+_AHEAD = 2
+"""Chunks that a process has: one at work and one to go on with."""
+_CONTEXT = multiprocessing.get_context("fork") if sys.platform == "linux" else multiprocessing.get_context("spawn")
 
 
 class Processes(Generic[Item, Result]):
@@ -36,75 +40,99 @@ class Processes(Generic[Item, Result]):
         self._size = size
 
     def map(self, items: Sequence[Item]) -> Iterator[Result]:
-        """Chunks in several processes. When one dies, the chunks it may have held are gone through one by one."""
-        chunks = list(self._chunks(items))
-        while chunks:
-            suspects: list[Sequence[Item]] = []
-            chunks.reverse()
-            with self._pool(min(self._jobs, len(chunks))) as pool:
-                yield from self._until_a_death(pool, chunks, suspects)
-            chunks.reverse()
-            for suspect in suspects:
-                for item in suspect:
-                    yield self._alone(item)
+        """Results as they come. When a process dies, what it may have held is gone through alone, at the end.
 
-    def _chunks(self, items: Sequence[Item]) -> Iterator[list[Item]]:
-        """Items that stand together, of about the same size in all: neighbours ask for the same others."""
-        sizes = [self._size(item) for item in items]
-        most = sum(sizes) / (self._jobs * _ROUNDS)
-        chunk: list[Item] = []
-        held = 0
-        for item, size in zip(items, sizes, strict=True):
-            if chunk and (held + size > most or len(chunk) == _LARGEST):
-                yield chunk
-                chunk, held = [], 0
-            chunk.append(item)
-            held += size
-        if chunk:
-            yield chunk
+        Raises OSError, before the first result, where there are no processes to be had.
+        """
+        shares = Shares(items, list(map(self._size, items)), min(self._jobs, len(items)))
+        processes: dict[object, _Process[Item, Result]] = {}
+        suspects: list[Item] = []
+        try:
+            for number in range(min(self._jobs, len(items))):
+                self._start(number, shares, processes)
+            while processes:
+                for pipe in wait([process.pipe for process in processes.values()]):
+                    process = processes[pipe]
+                    results = process.results()
+                    if results is None:
+                        suspects += itertools.chain.from_iterable(process.given)
+                        process.given.clear()
+                        with contextlib.suppress(OSError):  # then the others do its share
+                            self._start(process.number, shares, processes)
+                    else:
+                        yield from results
+                        process.give_from(shares)
+                    if not process.given:
+                        processes.pop(pipe).stop()
+        finally:
+            for process in processes.values():
+                process.stop()
+        while left := shares.next(0):
+            suspects += left
+        yield from map(self._alone, suspects)
 
-    def _until_a_death(
-        self, pool: ProcessPoolExecutor, chunks: list[list[Item]], suspects: list[Sequence[Item]]
-    ) -> Iterator[Result]:
-        """Take chunks off the end while all goes well. Few are out at a time: after a death, only they lie open."""
-        waiting: dict[Future[list[Result]], Sequence[Item]] = {}
-        while waiting or (chunks and not suspects):
-            while chunks and not suspects and len(waiting) < 2 * self._jobs:
-                try:
-                    future: Future[list[Result]] = pool.submit(_work_in_worker, chunks[-1])
-                except BrokenProcessPool:
-                    break
-                waiting[future] = chunks.pop()
-            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                chunk = waiting.pop(future)
-                try:
-                    yield from future.result()
-                except BrokenProcessPool:
-                    suspects.append(chunk)
+    def _start(self, number: int, shares: Shares[Item], processes: dict[object, _Process[Item, Result]]) -> None:
+        """A process for a share, if there is still something to do."""
+        process = _Process(self._work, number)
+        process.give_from(shares)
+        if process.given:
+            processes[process.pipe] = process
+        else:
+            process.stop()
 
     def _alone(self, item: Item) -> Result:
-        """A file that was out when a process died, in a process of its own: most of them are innocent."""
+        """An item that was out when a process died, in a process of its own: most of them are innocent."""
         try:
-            with self._pool(1) as pool:
-                return pool.submit(_work_in_worker, [item]).result()[0]
-        except BrokenProcessPool:
+            process = _Process(self._work)
+        except OSError:
             return self._on_death(item)
-
-    def _pool(self, size: int) -> ProcessPoolExecutor:
-        method = "fork" if sys.platform == "linux" else "spawn"
-        context = multiprocessing.get_context(method)
-        return ProcessPoolExecutor(size, mp_context=context, initializer=_start_worker, initargs=(self._work,))
-
-
-_worker: list[Callable[..., object]] = []
-"""Set once, when a worker process starts."""
+        process.give([item])
+        results = process.results()
+        process.stop()
+        return self._on_death(item) if results is None else results[0]
 
 
-def _start_worker(work: Callable[..., object]) -> None:
-    _worker[:] = [work]
+class _Process(Generic[Item, Result]):
+    """One process, and the chunks that it was given and has not answered."""
+
+    def __init__(self, work: Callable[[Item], Result], number: int = 0) -> None:
+        self.number = number
+        self.given: deque[list[Item]] = deque()
+        self.pipe, theirs = _CONTEXT.Pipe()
+        self._process = _CONTEXT.Process(target=_serve, args=(work, theirs, self.pipe), name="torchlint", daemon=True)
+        self._process.start()
+        theirs.close()  # else nothing would tell that it died
+
+    def give_from(self, shares: Shares[Item]) -> None:
+        """As many chunks as it should have at hand."""
+        while len(self.given) < _AHEAD and (chunk := shares.next(self.number)):
+            self.give(chunk)
+
+    def give(self, chunk: list[Item]) -> None:
+        self.given.append(chunk)
+        with contextlib.suppress(OSError):  # it has died, and `results` says so
+            self.pipe.send(chunk)
+
+    def results(self) -> list[Result] | None:
+        """Of the chunk that was given first, when they are there; None where the process has died."""
+        try:
+            results: list[Result] = self.pipe.recv()
+        except (EOFError, OSError):
+            return None
+        self.given.popleft()
+        return results
+
+    def stop(self) -> None:
+        self.pipe.close()
+        self._process.terminate()  # processes started later hold the pipe as well, so that its end tells nothing
+        self._process.join()
 
 
-def _work_in_worker(chunk: Sequence[Item]) -> list[Result]:
-    work: Callable[[Item], Result] = _worker[0]  # type: ignore[assignment]
-    return with_large_stack(lambda: work_through(work, chunk))
+def _serve(work: Callable[[Item], Result], pipe: Connection, asking: Connection) -> None:
+    """Chunks in, results out, until nobody asks any more. An interruption is for the process that asks."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asking.close()  # else this process would wait for itself when the other has died
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            chunk: list[Item] = pipe.recv()
+            pipe.send(with_large_stack(functools.partial(work_through, work, chunk)))

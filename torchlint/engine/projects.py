@@ -20,7 +20,7 @@ from torchlint.engine.notebook_files import notebook_files
 from torchlint.engine.path_ignores import unused_ignores
 from torchlint.engine.project_context import Job, ProjectContext
 from torchlint.engine.reporting import reported
-from torchlint.engine.workers import Workers
+from torchlint.engine.workers import Workers, default_jobs
 from torchlint.source.discovery import ProjectFiles, scan_project
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ class ProjectRun:
         paths = tuple(sorted(known | written.keys()))
         self._cache = None if self._is_alone or self.scan.truncated else self.execution.cache
         beside = (*self.scan.environment, *self.scan.requirements)
-        is_kept = self._cache is not None
-        self.context = ProjectContext(root, settings, catalogue, paths, overlay, written, beside, is_kept)
+        is_handed_on = self._cache is not None or (self.execution.jobs or default_jobs()) > 1
+        self.context = ProjectContext(root, settings, catalogue, paths, overlay, written, beside, is_handed_on)
 
     # What only a run without a kept report needs is slow to import.
 
@@ -188,9 +188,13 @@ class ProjectRun:
     def _done(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
         from torchlint.engine.process_state import process_state_of  # noqa: PLC0415
 
-        process_state_of(self.context)  # made before processes are forked, so that these have it
+        state = process_state_of(self.context)  # made before processes are forked, so that these have it
         context = self.context
-        return Workers(context.work, context.on_death, jobs=self.execution.jobs, size=context.size).map(jobs)
+        workers = Workers(context.work, context.on_death, jobs=self.execution.jobs, size=context.size)
+        for result in workers.map(jobs):
+            if result.reading is not None:
+                state.modules.interfaces[result.path] = result.reading.interface
+            yield result
 
     def project(self, results: Sequence[FileResult] = ()) -> Project:
         """The project around some results; what they do not say is read when it is asked for."""

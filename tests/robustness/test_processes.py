@@ -1,0 +1,130 @@
+"""Items go to processes in shares of about one size, and each is answered once, whatever dies."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from torchlint.engine import processes
+from torchlint.engine.processes import Processes
+from torchlint.engine.shares import Shares
+
+
+def chunks(sizes: list[int], number: int = 0, shares: int = 1) -> Iterator[list[int]]:
+    """The sizes of what goes out together to one process, where the others take nothing."""
+    found = Shares(sizes, sizes, shares)
+    while chunk := found.next(number):
+        yield chunk
+
+
+def answered(items: list[int], jobs: int = 2) -> list[int]:
+    """What two processes say of numbers: their doubles; 666 kills, and 0 is negative for what was killed."""
+    return sorted(Processes(_doubled, lambda item: -item, jobs, lambda item: item % 7).map(items))
+
+
+def _doubled(item: int) -> int:
+    if item in (666, 667):
+        os._exit(3)
+    if item == 555:
+        raise ValueError(item)
+    return 2 * item
+
+
+def test_what_is_left_of_a_share_goes_out_in_ever_smaller_parts() -> None:
+    assert [len(chunk) for chunk in chunks([1] * 60)] == [10, 8, 7, 5, 5, 4, 3, 3, 2, 2, *[1] * 11]
+
+
+def test_large_files_go_alone() -> None:
+    assert list(chunks([1, 1, 100, 90, 5]))[1:3] == [[100], [90]]
+
+
+def test_all_go_once_and_in_order() -> None:
+    sizes = [size % 7 for size in range(1000)]
+    out = list(chunks(sizes))
+    assert [size for chunk in out for size in chunk] == sizes
+    assert max(map(len, out)) == 24
+
+
+def test_files_of_no_size_go_as_well() -> None:
+    assert [len(chunk) for chunk in chunks([0] * 50)] == [24, 24, 2]
+
+
+def test_nothing_goes_out_for_nothing() -> None:
+    assert list(chunks([])) == []
+
+
+def test_neighbours_are_of_one_share_and_others_are_helped_from_the_end() -> None:
+    items = list(range(12))
+    shares = Shares(items, [1] * 12, 3)
+    assert [shares.next(number) for number in (0, 1, 2)] == [[0], [4], [8]]
+    for left in (9, 10, 11):
+        assert shares.next(2) == [left]
+    assert [shares.next(2) for _ in range(3)] == [[3], [7], [2]]
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3, 90])
+def test_each_item_is_answered_once(jobs: int) -> None:
+    assert answered(list(range(80)), jobs) == [2 * item for item in range(80)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="what kills reaches the processes by fork")
+def test_items_that_kill_cost_themselves(capfd: pytest.CaptureFixture[str]) -> None:
+    items = [*range(30), 666, *range(30, 60), 667, 555]
+    assert answered(items) == [-667, -666, -555, *(2 * item for item in range(60))]
+    assert "ValueError: 555" in capfd.readouterr().err
+
+
+def test_the_rest_is_answered_where_no_more_processes_are_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two start, both die, and no other starts."""
+    started: list[int] = []
+
+    class Few(processes._Process[int, int]):
+        def __init__(self, *arguments: object) -> None:
+            if len(started) == 2:
+                raise BlockingIOError
+            started.append(1)
+            super().__init__(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(processes, "_Process", Few)
+    found = answered([666, *range(1, 40), 667])
+    assert len(found) == 41
+    assert {-667, -666} <= set(found)
+
+
+def test_no_process_stays_when_nobody_asks_any_more() -> None:
+    results = Processes(time.sleep, time.sleep, 2, lambda seconds: 1 if seconds else 99).map([0, *[60] * 60])
+    next(results)
+    results.close()  # type: ignore[attr-defined]
+    assert not [one for one in multiprocessing.active_children() if one.name == "torchlint"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="which of them live is asked by signals")
+def test_no_process_outlives_the_one_that_asks(tmp_path: Path) -> None:
+    program = tmp_path / "asking.py"
+    program.write_text(_ASKING, encoding="utf-8")
+    asking = subprocess.run([sys.executable, program], check=False, capture_output=True, timeout=60)
+    assert asking.returncode == -signal.SIGKILL
+    # Its output ends when the last process ends that holds it.
+    assert b"0" in asking.stdout.split()
+
+
+_ASKING = """
+import os, signal, sys
+from torchlint.engine.processes import Processes
+
+def doubled(item):
+    os.write(1, b"%d " % (2 * item))
+    return 2 * item
+
+answers = Processes(doubled, doubled, 2, lambda item: 1).map([0, 1, 2])
+next(answers)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
