@@ -29,19 +29,24 @@ def find_config(folder: Path) -> Path | None:
     Raises ConfigError for a pyproject.toml that mentions torchlint and is not TOML.
     """
     start = Path(os.path.abspath(folder))  # noqa: PTH100 - `resolve` would leave the user's tree at a symbolic link
-    return next(filter(None, map(_config_in, _searched(start))), None)
+    return next(filter(None, map(config_in, _searched(start))), None)
 
 
 def _searched(start: Path) -> Iterator[Path]:
     """An absolute folder and those above it, up to the home folder or the root of a mounted file system."""
-    home = home_folder()
     for candidate in (start, *start.parents):
         yield candidate
-        if candidate == home or os.path.ismount(candidate):
+        if ends_search(candidate):
             return
 
 
-def _config_in(folder: Path) -> Path | None:
+def ends_search(folder: Path) -> bool:
+    """Whether nothing above a folder belongs to a project in it."""
+    return folder == home_folder() or os.path.ismount(folder)
+
+
+def config_in(folder: Path) -> Path | None:
+    """The configuration that a folder itself holds. Raises ConfigError as `find_config` does."""
     own, project = folder / OWN_FILE, folder / PROJECT_FILE
     if own.is_file():
         return own
@@ -57,7 +62,7 @@ def misspelt(folder: Path) -> Iterator[tuple[Path, str]]:
             yield hidden, f"nothing reads this file; did you mean `{OWN_FILE}`?"
         if project.is_file():
             yield from ((project, what) for what in _misspelt_tables(project))
-        if _config_in(candidate) is not None:
+        if config_in(candidate) is not None:
             return
 
 

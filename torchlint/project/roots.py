@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from torchlint.config import find_config, home_folder
+from torchlint.config import config_in, ends_search, find_config, home_folder
 from torchlint.source.discovery import PROJECT_MARKS, holds_packages, is_manifest
 from torchlint.source.exclusion import NOT_PROJECT
 
@@ -25,9 +25,13 @@ class Roots:
 
     def __init__(self, named: Iterable[Path] = ()) -> None:
         self._named = frozenset(map(_absolute, named))
-        self._of_folder = functools.lru_cache(maxsize=None)(self._find)
-        self._is_marked = functools.lru_cache(maxsize=None)(_is_marked)
-        self._holds_others = functools.lru_cache(maxsize=None)(holds_installed)
+        # Folders of one project share most of those above them.
+        self._of_folder = functools.cache(self._find)
+        self._above = functools.cache(self._with_ancestors)
+        self._config_in = functools.cache(config_in)
+        self._is_surely_root = functools.cache(_is_surely_root)
+        self._is_marked = functools.cache(_is_marked)
+        self._holds_others = functools.cache(holds_installed)
 
     def of(self, path: Path) -> Path:
         """The root folder of the project that a file or folder belongs to."""
@@ -35,14 +39,14 @@ class Roots:
         return self._of_folder(full if full.is_dir() else full.parent)
 
     def _find(self, folder: Path) -> Path:
-        config = find_config(folder)
+        above = self._above(folder)
+        config = next(filter(None, map(self._config_in, above)), None)
         if config is not None:
             return config.parent
-        above = _with_ancestors(folder)
         installed = next((index for index, ancestor in enumerate(above) if self._holds_others(ancestor)), None)
         own = above[:installed]
         for ancestor in own:
-            if _is_surely_root(ancestor):
+            if self._is_surely_root(ancestor):
                 return ancestor
         if installed is not None:
             return own[-1] if own else folder
@@ -52,7 +56,10 @@ class Roots:
             return marked
         return _beside_package(folder if named is None else above[named])
 
-    def _with_manifest(self, above: list[Path], named: int | None) -> Path | None:
+    def _with_ancestors(self, folder: Path) -> tuple[Path, ...]:
+        return (folder,) if ends_search(folder) else (folder, *self._above(folder.parent))
+
+    def _with_manifest(self, above: Sequence[Path], named: int | None) -> Path | None:
         """The outermost folder with a manifest inside the one that was named: a manifest deeper down is for a part.
 
         Else the nearest one, or its parent where that has one as well: `docs/requirements.txt` is for a part, too.
@@ -100,19 +107,6 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would leave the user's tree at a symbolic link
 
 
-def _with_ancestors(folder: Path) -> list[Path]:
-    found = []
-    for ancestor in (folder, *folder.parents):
-        found.append(ancestor)
-        if _is_last(ancestor):
-            break
-    return found
-
-
-def _is_last(folder: Path) -> bool:
-    return folder == home_folder() or os.path.ismount(folder)
-
-
 def _is_marked(folder: Path) -> bool:
     """Whether a folder holds a manifest. One in the home folder says nothing of the projects below it."""
     return folder != home_folder() and any(map(is_manifest, _names(folder)))
@@ -126,7 +120,7 @@ def _beside_package(folder: Path) -> Path:
     while _is_package(top.parent):
         top = top.parent
     is_others = top.parent.name in NOT_PROJECT or any(name.endswith(".egg-info") for name in _names(top.parent))
-    return top if is_others or _is_last(top.parent) else top.parent
+    return top if is_others or ends_search(top.parent) else top.parent
 
 
 def _is_package(folder: Path) -> bool:
