@@ -16,6 +16,7 @@ import pytest
 from torchlint.engine import processes
 from torchlint.engine.processes import Processes
 from torchlint.engine.shares import Shares
+from torchlint.engine.workers import Exchange
 
 
 def chunks(sizes: list[int], number: int = 0, shares: int = 1) -> Iterator[list[int]]:
@@ -73,6 +74,22 @@ def test_neighbours_are_of_one_share_and_others_are_helped_from_the_end() -> Non
 @pytest.mark.parametrize("jobs", [1, 2, 3, 90])
 def test_each_item_is_answered_once(jobs: int) -> None:
     assert answered(list(range(80)), jobs) == [2 * item for item in range(80)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the work reaches the processes by fork")
+def test_processes_learn_what_others_found_out() -> None:
+    """Long news and long results, at the same time: neither waits until the other is read."""
+    heard: set[str] = set()
+
+    def work(item: int) -> str:
+        return f"{item} {len(heard)} {'x' * 400_000}"
+
+    exchange: Exchange[str] = Exchange(lambda result: [result], heard.update)
+    results = list(Processes(work, str, 2, lambda _: 1, exchange).map(range(60)))
+    assert sorted(int(result.split()[0]) for result in results) == list(range(60))
+    most = max(int(result.split()[1]) for result in results)
+    assert 0 < most < 60
+    assert not heard
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="what kills reaches the processes by fork")

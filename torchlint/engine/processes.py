@@ -8,13 +8,15 @@ import itertools
 import multiprocessing
 import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
+from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from torchlint.engine.shares import Shares
-from torchlint.engine.workers import with_large_stack, work_through
+from torchlint.engine.workers import Exchange, with_large_stack, work_through
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -33,11 +35,13 @@ class Processes(Generic[Item, Result]):
         on_death: Callable[[Item], Result],
         jobs: int,
         size: Callable[[Item], int],
+        exchange: Exchange[Result] | None = None,
     ) -> None:
         self._work = work
         self._on_death = on_death
         self._jobs = jobs
         self._size = size
+        self._exchange = exchange
 
     def map(self, items: Sequence[Item]) -> Iterator[Result]:
         """Results as they come. When a process dies, what it may have held is gone through alone, at the end.
@@ -60,8 +64,9 @@ class Processes(Generic[Item, Result]):
                         with contextlib.suppress(OSError):  # then the others do its share
                             self._start(process.number, shares, processes)
                     else:
-                        yield from results
+                        self._tell(results, [one for one in processes.values() if one is not process])
                         process.give_from(shares)
+                        yield from results
                     if not process.given:
                         processes.pop(pipe).stop()
         finally:
@@ -71,9 +76,15 @@ class Processes(Generic[Item, Result]):
             suspects += left
         yield from map(self._alone, suspects)
 
+    def _tell(self, results: Sequence[Result], others: Sequence[_Process[Item, Result]]) -> None:
+        if self._exchange is not None:
+            news = [one for result in results for one in self._exchange.told(result)]
+            for other in others:
+                other.news += news
+
     def _start(self, number: int, shares: Shares[Item], processes: dict[object, _Process[Item, Result]]) -> None:
         """A process for a share, if there is still something to do."""
-        process = _Process(self._work, number)
+        process = _Process(self._work, number, self._exchange)
         process.give_from(shares)
         if process.given:
             processes[process.pipe] = process
@@ -93,13 +104,18 @@ class Processes(Generic[Item, Result]):
 
 
 class _Process(Generic[Item, Result]):
-    """One process, and the chunks that it was given and has not answered."""
+    """One process, the chunks that it was given and has not answered, and what others found out since the last."""
 
-    def __init__(self, work: Callable[[Item], Result], number: int = 0) -> None:
+    def __init__(
+        self, work: Callable[[Item], Result], number: int = 0, exchange: Exchange[Result] | None = None
+    ) -> None:
         self.number = number
+        self.news: list[object] = []
         self.given: deque[list[Item]] = deque()
         self.pipe, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=_serve, args=(work, theirs, self.pipe), name="torchlint", daemon=True)
+        self._process = _CONTEXT.Process(
+            target=_serve, args=(work, exchange, theirs, self.pipe), name="torchlint", daemon=True
+        )
         self._process.start()
         theirs.close()  # else nothing would tell that it died
 
@@ -111,7 +127,8 @@ class _Process(Generic[Item, Result]):
     def give(self, chunk: list[Item]) -> None:
         self.given.append(chunk)
         with contextlib.suppress(OSError):  # it has died, and `results` says so
-            self.pipe.send(chunk)
+            self.pipe.send((chunk, self.news))
+        self.news = []
 
     def results(self) -> list[Result] | None:
         """Of the chunk that was given first, when they are there; None where the process has died."""
@@ -128,11 +145,26 @@ class _Process(Generic[Item, Result]):
         self._process.join()
 
 
-def _serve(work: Callable[[Item], Result], pipe: Connection, asking: Connection) -> None:
+def _serve(
+    work: Callable[[Item], Result], exchange: Exchange[Result] | None, pipe: Connection, asking: Connection
+) -> None:
     """Chunks in, results out, until nobody asks any more. An interruption is for the process that asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asking.close()  # else this process would wait for itself when the other has died
+    given: SimpleQueue[tuple[list[Item], Sequence[object]] | None] = SimpleQueue()
+    threading.Thread(target=_listen, args=(pipe, given), daemon=True).start()
+    while (told := given.get()) is not None:
+        chunk, news = told
+        if exchange is not None:
+            exchange.hear(news)
+        results = with_large_stack(functools.partial(work_through, work, chunk))
+        with contextlib.suppress(OSError):  # nobody asks any more
+            pipe.send(results)
+
+
+def _listen(pipe: Connection, given: SimpleQueue[tuple[list[Item], Sequence[object]] | None]) -> None:
+    """Take in at once what is sent: two processes that both wait until the other has read would wait for ever."""
     with contextlib.suppress(EOFError, OSError):
         while True:
-            chunk: list[Item] = pipe.recv()
-            pipe.send(with_large_stack(functools.partial(work_through, work, chunk)))
+            given.put(pipe.recv())
+    given.put(None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,16 @@ class ProjectContext(msgspec.Struct, frozen=True):
 
         state = process_state_of(self)
         return state.summary(job.path) if job.summary_only else state.check(job.path)
+
+    def told(self, result: FileResult) -> list[tuple[str, bytes]]:
+        """What processes that have not read a file need of it."""
+        return [] if result.reading is None else [(result.path, result.reading.interface)]
+
+    def hear(self, told: Sequence[tuple[str, bytes]]) -> None:
+        """Others have read these files."""
+        from torchlint.engine.process_state import process_state_of  # noqa: PLC0415 - as in `work`
+
+        process_state_of(self).modules.interfaces.update(told)
 
     def size(self, job: Job) -> int:
         """About how much there is to read: bytes."""

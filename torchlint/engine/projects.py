@@ -20,7 +20,7 @@ from torchlint.engine.notebook_files import notebook_files
 from torchlint.engine.path_ignores import unused_ignores
 from torchlint.engine.project_context import Job, ProjectContext
 from torchlint.engine.reporting import reported
-from torchlint.engine.workers import Workers, default_jobs
+from torchlint.engine.workers import Exchange, Workers, are_shared
 from torchlint.source.discovery import ProjectFiles, scan_project
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class ProjectRun:
         paths = tuple(sorted(known | written.keys()))
         self._cache = None if self._is_alone or self.scan.truncated else self.execution.cache
         beside = (*self.scan.environment, *self.scan.requirements)
-        is_handed_on = self._cache is not None or (self.execution.jobs or default_jobs()) > 1
+        is_handed_on = self._cache is not None or are_shared(len(paths), self.execution.jobs)
         self.context = ProjectContext(root, settings, catalogue, paths, overlay, written, beside, is_handed_on)
 
     # What only a run without a kept report needs is slow to import.
@@ -190,10 +190,14 @@ class ProjectRun:
 
         state = process_state_of(self.context)  # made before processes are forked, so that these have it
         context = self.context
-        workers = Workers(context.work, context.on_death, jobs=self.execution.jobs, size=context.size)
+        if are_shared(len(jobs), self.execution.jobs):
+            state.modules.folders  # noqa: B018 - else each process reads all sources for them
+        exchange = Exchange(context.told, context.hear)
+        workers = Workers(
+            context.work, context.on_death, jobs=self.execution.jobs, size=context.size, exchange=exchange
+        )
         for result in workers.map(jobs):
-            if result.reading is not None:
-                state.modules.interfaces[result.path] = result.reading.interface
+            context.hear(context.told(result))
             yield result
 
     def project(self, results: Sequence[FileResult] = ()) -> Project:

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -87,6 +87,19 @@ def _started(target: Callable[[], None]) -> threading.Thread:
         threading.stack_size(previous)
 
 
+def are_shared(items: int, jobs: int | None) -> bool:
+    """Whether so many items go to several processes, of so many at the most (None: as many as there are cores)."""
+    return items >= _WORTH_A_POOL and (jobs or default_jobs()) > 1
+
+
+class Exchange(Generic[Result]):
+    """What processes learn of each other's results: `told` picks it from one, and `hear` takes such news in."""
+
+    def __init__(self, told: Callable[[Result], Sequence[Any]], hear: Callable[[Sequence[Any]], None]) -> None:
+        self.told = told
+        self.hear = hear
+
+
 class Workers(Generic[Item, Result]):
     """`work` over many items, with an item that kills its process answered by `on_death`."""
 
@@ -97,22 +110,25 @@ class Workers(Generic[Item, Result]):
         *,
         jobs: int | None = None,
         size: Callable[[Item], int] = lambda _: 1,
+        exchange: Exchange[Result] | None = None,
     ) -> None:
         self._work = work
         self._on_death = on_death
-        self._jobs = jobs or default_jobs()
+        self._jobs = jobs
         self._size = size
+        self._exchange = exchange
 
     def map(self, items: Sequence[Item]) -> Iterator[Result]:
         """Results in any order, as they come."""
-        if self._jobs == 1 or len(items) < _WORTH_A_POOL:
+        if not are_shared(len(items), self._jobs):
             yield from self._here(items)
             return
         try:
             # What starts processes is slow to import, and small runs need none.
             from torchlint.engine.processes import Processes  # noqa: PLC0415
 
-            yield from Processes(self._work, self._on_death, self._jobs, self._size).map(items)
+            jobs = self._jobs or default_jobs()
+            yield from Processes(self._work, self._on_death, jobs, self._size, self._exchange).map(items)
         except OSError:  # no processes to be had (a sandbox, a full system)
             yield from self._here(items)
 
