@@ -7,7 +7,7 @@ import bisect
 import functools
 import re
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -65,22 +65,23 @@ class DeviceWords(msgspec.Struct, frozen=True, eq=False):
             libraries=frozenset(registry.plain_libraries) | sys.stdlib_module_names,
         )
 
-    def named_in(self, lowered: str) -> frozenset[str]:
-        """The devices that a name, or a whole source, speaks of, in small letters."""
-        found = set[str]()
-        for part, name in self.inside:
-            if name not in found and part in lowered:
-                found.add(name)
-        for word, name in self.whole.items():
-            if name not in found and word in lowered and _alone(word).search(lowered):
-                found.add(name)
-        return frozenset(found)
+    def spoken_in(self, lowered: str) -> list[tuple[str, str]]:
+        """The texts that speak of devices in a name, or a whole source, in small letters, each with its device."""
+        parts = [(part, name) for part, name in self.inside if part in lowered]
+        words = ((word, name) for word, name in self.whole.items() if word in lowered)
+        return [*parts, *((word, name) for word, name in words if _alone(word).search(lowered))]
 
-    def lines_in(self, lowered: str) -> list[int]:
-        """The lines of a text in small letters that may speak of any."""
-        parts = [part for part in (*(part for part, _ in self.inside), *self.whole) if part in lowered]
-        lines = enumerate(lowered.split("\n"), start=1)
-        return [number for number, line in lines if any(part in line for part in parts)]
+
+def _lines_of(parts: Iterable[str], lowered: str) -> list[int]:
+    """The lines that hold any of these texts."""
+    found: set[int] = set()
+    for part in parts:
+        line, before, place = 1, 0, lowered.find(part)
+        while place >= 0:
+            line, before = line + lowered.count("\n", before, place), place
+            found.add(line)
+            place = lowered.find(part, place + len(part))
+    return sorted(found)
 
 
 @functools.cache
@@ -94,12 +95,13 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     found = frozenset({OPEN} if _is_open(facts, words) else ())
     # What the text names may stand in a comment: only the tree tells.
     text = small_letters(facts.source.text)
-    hoped = words.named_in(text)
+    spoken = words.spoken_in(text)
+    hoped = frozenset(name for _, name in spoken)
     if hoped <= found:
         return found
     sites = facts.calls.find(words=words.neutral_words)
     neutral = {site.node.func for site in sites if facts.names(site.node.func, site.scope).only in words.neutral}
-    for name in _texts(facts.tree, words.lines_in(text), neutral, words):
+    for name in _texts(facts.tree, _lines_of((part for part, _ in spoken), text), neutral, words):
         found |= _named_by(words, name)
         if hoped <= found:
             break
@@ -108,7 +110,7 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4096)  # the same names stand everywhere
 def _named_by(words: DeviceWords, text: str) -> frozenset[str]:
-    return words.named_in(text.lower())
+    return frozenset(name for _, name in words.spoken_in(text.lower()))
 
 
 def _is_open(facts: FileFacts, words: DeviceWords) -> bool:

@@ -24,6 +24,8 @@ Values = list[tuple[ast.expr, int]]
 _NOT_MODULES = frozenset({"builtins.object", "torch.autograd.Function", "abc.ABC", "typing.Protocol"})
 _MODULES = ("torch.nn.Module", "lightning.pytorch.LightningModule")
 _DATACLASSES = frozenset({"dataclasses.dataclass", "dataclasses.dataclass()"})
+MODULE_WALKS = frozenset({"parameters", "named_parameters", "modules", "named_modules", "children", "named_children"})
+"""Methods by which torch's modules give what they hold: they change nothing."""
 _DEPTH = 6
 """Base classes followed one after another."""
 

@@ -10,6 +10,7 @@ import msgspec
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
 from torchlint.diagnostics import Confidence
+from torchlint.facts.classes import MODULE_WALKS
 from torchlint.facts.control.conditions import conditions_on, mutually_exclusive
 from torchlint.facts.control.order import position_of, precedes
 from torchlint.facts.definitions import seen_values
@@ -154,9 +155,14 @@ class _Function(msgspec.Struct, frozen=True):
         return self._is_unseen_method(site) or called in self.facts.cached(_unscaling_functions)
 
     def _is_unseen_method(self, site: CallSite) -> bool:
-        """A hook such as `self.before_clip()` that this class inherits, or that is kept in an attribute."""
+        """A hook such as `self.before_clip()` that this class inherits, or that is kept in an attribute.
+
+        `self.parameters()`, of a trainer that is a module itself, is none.
+        """
         function, owner = site.node.func, self.facts.class_of(site.scope)
-        return owner is not None and is_own(function) and function.attr not in self.facts.symbols.scopes[owner].bindings
+        if owner is None or not is_own(function) or function.attr in MODULE_WALKS:
+            return False
+        return function.attr not in self.facts.symbols.scopes[owner].bindings
 
     def _depends_on_precision(self, clip: CallSite, backward: CallSite) -> bool:
         """Whether the clip stands under a condition of its own that speaks of the precision."""

@@ -9,7 +9,7 @@ import msgspec
 
 from torchlint.checks.memory.uninitialised.makers import MAKERS
 from torchlint.checks.memory.uninitialised.memory import PARAMETER, Memory
-from torchlint.facts.classes import heirs, method_of
+from torchlint.facts.classes import MODULE_WALKS, heirs, method_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.flow.values import Value
@@ -30,7 +30,6 @@ _LOADED = re.compile(
     r"checkpoint|pretrained|state_dict|torch\.load|load\w*_(?:model|weights)|weight_loader|weights are loaded"
 )
 """Words of files, docstrings included, whose parameters come from elsewhere."""
-_WALKS = frozenset({"parameters", "named_parameters", "modules", "named_modules", "children", "named_children"})
 
 
 class _OwnParameter(msgspec.Struct, frozen=True):
@@ -91,7 +90,7 @@ def reading_of(facts: FileFacts, parameter: _OwnParameter) -> ast.AST | None:
 def is_filled_by_class(facts: FileFacts, parameter: _OwnParameter) -> bool:
     """Whether code of the class, or of one that derives from it, writes to a parameter or goes through all of them."""
     memory, flow = _followed(facts, parameter)
-    walks = (one for word in (*_WALKS, "apply") for one in facts.index.attributes(word))
+    walks = (one for word in (*MODULE_WALKS, "apply") for one in facts.index.attributes(word))
     is_walked = any(facts.class_of(facts.index.scope_of(one)) in _related(facts, parameter) for one in walks)
     return bool(memory.writes) or is_walked or not flow.is_whole
 
@@ -131,7 +130,7 @@ def _fills_modules(facts: FileFacts) -> bool:
     for node in ast.walk(facts.tree):
         word = node.name if isinstance(node, ast.FunctionDef) else getattr(node, "attr", "")
         walked = ast.walk(node.iter) if isinstance(node, ast.For | ast.comprehension) else ()
-        if word in _ELSEWHERE or any(getattr(inner, "attr", "") in _WALKS for inner in walked):
+        if word in _ELSEWHERE or any(getattr(inner, "attr", "") in MODULE_WALKS for inner in walked):
             return True
     return False
 
