@@ -71,9 +71,9 @@ def test_neighbours_are_of_one_share_and_others_are_helped_from_the_end() -> Non
     assert [shares.next(2) for _ in range(3)] == [[3], [7], [2]]
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 3, 90])
-def test_each_item_is_answered_once(jobs: int) -> None:
-    assert answered(list(range(80)), jobs) == [2 * item for item in range(80)]
+@pytest.mark.parametrize(("number", "jobs"), [(80, 1), (80, 2), (80, 3), (80, 90), (1, 2), (0, 2)])
+def test_each_item_is_answered_once(number: int, jobs: int) -> None:
+    assert answered(list(range(number)), jobs) == [2 * item for item in range(number)]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the work reaches the processes by fork")
@@ -90,6 +90,12 @@ def test_processes_learn_what_others_found_out() -> None:
     most = max(int(result.split()[1]) for result in results)
     assert 0 < most < 60
     assert not heard
+
+
+def test_processes_may_be_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on macOS and Windows, where nothing is inherited."""
+    monkeypatch.setattr(processes, "_CONTEXT", multiprocessing.get_context("spawn"))
+    assert answered([*range(30), 666]) == [-666, *(2 * item for item in range(30))]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="what kills reaches the processes by fork")

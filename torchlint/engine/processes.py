@@ -23,6 +23,8 @@ Result = TypeVar("Result")
 
 _AHEAD = 2
 """Chunks that a process has: one at work and one to go on with."""
+_MOST = 60
+"""Windows waits for 63 things at once."""
 _CONTEXT = multiprocessing.get_context("fork") if sys.platform == "linux" else multiprocessing.get_context("spawn")
 
 
@@ -48,11 +50,12 @@ class Processes(Generic[Item, Result]):
 
         Raises OSError, before the first result, where there are no processes to be had.
         """
-        shares = Shares(items, list(map(self._size, items)), min(self._jobs, len(items)))
+        number_of_shares = max(min(self._jobs, len(items), _MOST), 1)
+        shares = Shares(items, list(map(self._size, items)), number_of_shares)
         processes: dict[object, _Process[Item, Result]] = {}
         suspects: list[Item] = []
         try:
-            for number in range(min(self._jobs, len(items))):
+            for number in range(number_of_shares):
                 self._start(number, shares, processes)
             while processes:
                 for pipe in wait([process.pipe for process in processes.values()]):
