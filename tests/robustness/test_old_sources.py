@@ -54,6 +54,15 @@ def test_a_broken_file_beside_them_is_an_error(tmp_path: Path) -> None:
     ]
 
 
+def test_a_text_that_the_user_names_is_no_python_2(tmp_path: Path) -> None:
+    readme, script = tmp_path / "README.md", tmp_path / "train"
+    readme.write_text("# Training\n\nSet the seed (`train.seed`) first.\n")
+    script.write_text("#!/usr/bin/python\nprint 'a'\n")
+    (text, old) = run([readme, script], RunOptions(jobs=1)).diagnostics
+    assert (text.severity, text.message) == (Severity.ERROR, "cannot be checked: does not parse as Python")
+    assert (old.severity, old.message) == (Severity.INFO, f"1 file is Python 2 and was not read: {script}")
+
+
 def test_a_file_that_is_ignored_is_not_told_of(tmp_path: Path) -> None:
     (tmp_path / "torchlint.toml").write_text('[per-file-ignores]\n"a.py" = ["TL001"]\n')
     (note,) = check(tmp_path, {"a.py": "print 'a'\n", "b.py": "print 'b'\n"}).diagnostics

@@ -29,6 +29,7 @@ from torchlint.facts.summarising import summarise
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
 from torchlint.project.modules import ModuleIndex
+from torchlint.source.discovery import SUFFIXES
 from torchlint.source.syntax import TOO_DEEP, deep_place, parse_python
 from torchlint.source.text import Problem, Source, is_notebook, source_from_text
 
@@ -208,6 +209,9 @@ def _unreadable(path: str, source: Source, error: UnreadableSource) -> Draft:
     line, column = error.line, error.column
     text = source.lines[line - 1] if line <= len(source.lines) else ""
     message, severity = _SAID.get(type(error), ("default", None))
+    reason = error.reason
+    if message == PYTHON_2 and not _is_named_as_code(path):
+        message, severity, reason = "default", None, "does not parse as Python"
     return Draft(
         code="TL001",
         check="engine",
@@ -215,11 +219,17 @@ def _unreadable(path: str, source: Source, error: UnreadableSource) -> Draft:
         location=source.locate(line, column, line, column + 1),
         source_line=text,
         lines=(line, line),
-        values={"reason": error.reason, "files": source.path},
+        values={"reason": reason, "files": source.path},
         message=message,
         severity=severity,
         confidence=None,
     )
+
+
+def _is_named_as_code(path: str) -> bool:
+    """Whether a file may be for any Python by its name; users name others, too: `README.md`."""
+    name = path.rpartition("/")[2]
+    return "." not in name or name.endswith(SUFFIXES)
 
 
 def _unreadable_cell(path: str, source: Source, problem: Problem) -> Draft:

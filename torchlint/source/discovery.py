@@ -25,7 +25,7 @@ from torchlint.source.exclusion import (
     read_exclude,
 )
 
-_SUFFIXES = (".py", ".pyw", ".ipynb")
+SUFFIXES = (".py", ".pyw", ".ipynb")
 _SHEBANG = re.compile(rb"#!\s*/[^\n]*\bpython")
 _LARGEST_ENVIRONMENT_FILE = 256 * 1024
 _MOST_ENTRIES = 1_000_000
@@ -60,7 +60,7 @@ _MANIFESTS = re.compile(
         )
     )
 )
-_TELLING = (*_SUFFIXES, ".toml", ".json", ".txt")
+_TELLING = (*SUFFIXES, ".toml", ".json", ".txt")
 PROJECT_MARKS = frozenset({".git", ".hg", BASELINE_FILE})
 """Where a project surely begins: a baseline was written where the root was, so there it stays."""
 _RECORD = re.compile(r".*\.dist-info|.*-.*\.egg-info")
@@ -188,7 +188,7 @@ def _enter(walk: _Walk, folder: _Folder, entries: list[os.DirEntry[str]]) -> lis
 def _is_source(entry: os.DirEntry[str]) -> bool:
     """Whether a name is that of a Python file or notebook, or an executable file without suffix says `#!python`."""
     if "." in entry.name:
-        return entry.name.lower().endswith(_SUFFIXES)
+        return entry.name.lower().endswith(SUFFIXES)
     try:
         if not entry.is_file() or not entry.stat().st_mode & stat.S_IXUSR:
             return False
