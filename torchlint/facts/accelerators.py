@@ -16,7 +16,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tree import children, last_word
-from torchlint.source.text import small_letters
+from torchlint.source.text import distinct_words, small_letters
 
 CUDA = "cuda"
 GPUS = frozenset({CUDA, "rocm"})
@@ -66,7 +66,7 @@ class DeviceWords(msgspec.Struct, frozen=True, eq=False):
         )
 
     def spoken_in(self, lowered: str) -> list[tuple[str, str]]:
-        """The texts that speak of devices in a name, or a whole source, in small letters, each with its device."""
+        """The texts that speak of devices in a name, or in words of a source (small letters), each with its device."""
         parts = [(part, name) for part, name in self.inside if part in lowered]
         words = ((word, name) for word, name in self.whole.items() if word in lowered)
         return [*parts, *((word, name) for word, name in words if _alone(word).search(lowered))]
@@ -94,14 +94,14 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     """The devices that the code of a file names, as the registry calls them; with CUDA nothing else matters."""
     found = frozenset({OPEN} if _is_open(facts, words) else ())
     # What the text names may stand in a comment: only the tree tells.
-    text = small_letters(facts.source.text)
-    spoken = words.spoken_in(text)
+    spoken = words.spoken_in(distinct_words(facts.source.text))
     hoped = frozenset(name for _, name in spoken)
     if hoped <= found:
         return found
     sites = facts.calls.find(words=words.neutral_words)
     neutral = {site.node.func for site in sites if facts.names(site.node.func, site.scope).only in words.neutral}
-    for name in _texts(facts.tree, _lines_of((part for part, _ in spoken), text), neutral, words):
+    lines = _lines_of((part for part, _ in spoken), small_letters(facts.source.text))
+    for name in _texts(facts.tree, lines, neutral, words):
         found |= _named_by(words, name)
         if hoped <= found:
             break

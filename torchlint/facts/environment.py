@@ -33,7 +33,7 @@ def environment_writes(facts: FileFacts, variables: frozenset[str]) -> list[Envi
         for setting in facts.source.environment
         if setting.in_process and setting.name in variables
     ]
-    if any(name in facts.source.text for name in variables):
+    if facts.source.mentions(*map(str.lower, variables)):
         for name, value, scope, node in _writes(facts, variables):
             if name in variables:
                 found.append(EnvironmentWrite(str(name), facts.value(value, scope).text, facts.locate(node)))

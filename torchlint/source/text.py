@@ -75,7 +75,9 @@ class Source(msgspec.Struct, frozen=True):
 
     def mentions(self, *words: str) -> bool:
         """Whether the text holds one of these words, in whatever case; they are given in small letters."""
-        return any(map(small_letters(self.text).__contains__, words))
+        return any(
+            word in (distinct_words(self.text) if word.isidentifier() else small_letters(self.text)) for word in words
+        )
 
     def locate(self, line: int, column: int, end_line: int, end_column: int) -> Location:
         """What the user calls a span of the joined text. A span that leaves its cell ends with the cell."""
@@ -96,10 +98,27 @@ class Source(msgspec.Struct, frozen=True):
         return above + place.line
 
 
+_WORDS = bytes(
+    code if code > 127 else ord(chr(code).lower()) if f"_{chr(code)}".isidentifier() else 32 for code in range(256)
+)
+"""For each byte of a text its small letter, or a space for what parts words."""
+
+
 @functools.lru_cache(maxsize=4)
 def small_letters(text: str) -> str:
-    """A whole text in small letters: a dozen questions look for words in the source at hand."""
+    """A whole text in small letters."""
     return text.lower()
+
+
+@functools.lru_cache(maxsize=4)
+def distinct_words(text: str) -> str:
+    """Each word of a text once, in small letters and in any order: a file is asked for seventy of them.
+
+    >>> sorted(distinct_words("CUDA = cuda.is_available()").split())
+    ['cuda', 'is_available']
+    """
+    words = set(text.encode(errors="surrogatepass").translate(_WORDS).split())
+    return b" ".join(words).decode(errors="surrogatepass")
 
 
 def is_notebook(path: str) -> bool:
