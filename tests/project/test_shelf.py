@@ -42,3 +42,14 @@ def test_a_file_is_there_once() -> None:
     first, again = facts_of("a.py", "x" * 6), facts_of("a.py", "x" * 6)
     assert [*shelf.put(first), *shelf.put(again)] == []
     assert shelf.get("a.py") is again
+
+
+def test_what_is_spare_goes_first_as_long_as_it_is() -> None:
+    shelf = Shelf(8)
+    one, two, three = (facts_of(path, "x" * 4) for path in ("a.py", "b.py", "c.py"))
+    assert [*shelf.put(one), *shelf.put(two, is_spare=True)] == []
+    assert list(shelf.put(three)) == [two]
+    assert list(shelf.put(two, is_spare=True)) == [two]
+    assert shelf.take("a.py") is one
+    assert list(shelf.put(two)) == []
+    assert list(shelf.put(one)) == [three]

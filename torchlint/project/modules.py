@@ -128,11 +128,12 @@ class ModuleIndex:
         if facts is None or facts.path != path:
             return None  # a check before may have broken
         facts.forget()
-        self._keep(facts)
+        self._keep(facts, is_spare=True)
         return facts
 
-    def _keep(self, facts: FileFacts) -> None:
-        for old in self._trees.put(facts):
+    def _keep(self, facts: FileFacts, *, is_spare: bool = False) -> None:
+        """What was checked goes first: of that, an interface is enough for most that others ask."""
+        for old in self._trees.put(facts, is_spare=is_spare):
             if old.path not in self.interfaces:
                 self.interfaces[old.path] = interface_of(old.source.text, old.tree).encode()
             old.forget()

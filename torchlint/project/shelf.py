@@ -16,6 +16,8 @@ class Shelf:
         self._most = most
         self._facts: dict[str, FileFacts] = {}
         """The one that was asked last at the end."""
+        self._spare: dict[str, None] = {}
+        """Paths of those that go first, the oldest first."""
         self._size = 0
 
     def get(self, path: str) -> FileFacts | None:
@@ -28,15 +30,18 @@ class Shelf:
         """The facts of a file, which goes from the shelf."""
         facts = self._facts.pop(path, None)
         self._size -= 0 if facts is None else _size_of(facts)
+        self._spare.pop(path, None)
         return facts
 
-    def put(self, facts: FileFacts) -> Iterator[FileFacts]:
-        """Add the facts of a file, and give those that have to go."""
+    def put(self, facts: FileFacts, *, is_spare: bool = False) -> Iterator[FileFacts]:
+        """Add the facts of a file, and give those that have to go: what is spare first."""
         self.take(facts.path)
         self._facts[facts.path] = facts
         self._size += _size_of(facts)
+        if is_spare:
+            self._spare[facts.path] = None
         while self._size > self._most and len(self._facts) > 1:
-            oldest = self.take(next(iter(self._facts)))
+            oldest = self.take(next(iter(self._spare or self._facts)))
             assert oldest is not None
             yield oldest
 
@@ -44,6 +49,7 @@ class Shelf:
         for facts in self._facts.values():
             facts.forget()
         self._facts.clear()
+        self._spare.clear()
         self._size = 0
 
 
