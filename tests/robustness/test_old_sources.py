@@ -105,3 +105,10 @@ def test_cells_of_a_notebook_are_read_so_too(tmp_path: Path) -> None:
         ("TL101", 2, Severity.WARNING),
         ("TL001", 3, Severity.INFO),
     ]
+
+
+@pytest.mark.parametrize("name", ["a.py", "A.PY", "a.pyw", "a"])
+def test_capital_letters_and_no_suffix_are_names_of_code(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("print 'a'\n")
+    (old,) = run([tmp_path / name], RunOptions(jobs=1)).diagnostics
+    assert old.message == f"1 file is Python 2 and was not read: {tmp_path / name}"

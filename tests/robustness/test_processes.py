@@ -27,7 +27,7 @@ def chunks(sizes: list[int], number: int = 0, shares: int = 1) -> Iterator[list[
 
 
 def answered(items: list[int], jobs: int = 2) -> list[int]:
-    """What two processes say of numbers: their doubles; 666 kills, and 0 is negative for what was killed."""
+    """What processes say of numbers: their doubles; 666, 667 and 555 kill theirs, and are told as negative."""
     return sorted(Processes(_doubled, lambda item: -item, jobs, lambda item: item % 7).map(items))
 
 
@@ -127,6 +127,18 @@ def test_no_process_stays_when_nobody_asks_any_more() -> None:
     next(results)
     results.close()  # type: ignore[attr-defined]
     assert not [one for one in multiprocessing.active_children() if one.name == "torchlint"]
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.default_int_handler], ids=["ignored", "handled"])
+def test_processes_end_whatever_their_parent_makes_of_a_termination(
+    handler: signal.Handlers, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        assert answered([*range(30), 666]) == [-666, *(2 * item for item in range(30))]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="which of them live is asked by signals")

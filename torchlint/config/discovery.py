@@ -42,7 +42,7 @@ def _searched(start: Path) -> Iterator[Path]:
 
 def ends_search(folder: Path) -> bool:
     """Whether nothing above a folder belongs to a project in it."""
-    return folder == home_folder() or os.path.ismount(folder)
+    return folder in (folder.parent, home_folder()) or os.path.ismount(folder)
 
 
 def config_in(folder: Path) -> Path | None:

@@ -229,7 +229,7 @@ def _unreadable(path: str, source: Source, error: UnreadableSource) -> Draft:
 def _is_named_as_code(path: str) -> bool:
     """Whether a file may be for any Python by its name; users name others, too: `README.md`."""
     name = path.rpartition("/")[2]
-    return "." not in name or name.endswith(SUFFIXES)
+    return "." not in name or name.lower().endswith(SUFFIXES)
 
 
 def _unreadable_cell(path: str, source: Source, problem: Problem) -> Draft:

@@ -100,9 +100,11 @@ class Processes(Generic[Item, Result]):
             process = _Process(self._work)
         except OSError:
             return self._on_death(item)
-        process.give([item])
-        results = process.results()
-        process.stop()
+        try:
+            process.give([item])
+            results = process.results()
+        finally:
+            process.stop()
         return self._on_death(item) if results is None else results[0]
 
 
@@ -143,8 +145,12 @@ class _Process(Generic[Item, Result]):
         return results
 
     def stop(self) -> None:
+        """End it: processes started later hold its pipe as well, so that to close that tells it nothing.
+
+        What is idle, or not asked any more, has nothing to save; and SIGTERM it may handle as its parent does.
+        """
         self.pipe.close()
-        self._process.terminate()  # processes started later hold the pipe as well, so that its end tells nothing
+        self._process.kill()
         self._process.join()
 
 
