@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 
 import pytest
@@ -149,6 +150,26 @@ def test_directives_of_a_notebook_count_in_the_joined_text() -> None:
     source = source_from_bytes(json.dumps(notebook).encode(), "a.ipynb", notebook=True)
     (directive,) = read_suppressions(source).directives
     assert (directive.kind, directive.line) == ("file", 4)
+
+
+PIECES = (
+    "import torch  # noqa: F401",
+    "@decorate  # noqa: A1\n# noqa: A2\n@again\ndef f(x):  # noqa: A3\n    return x\n# noqa: A4",
+    "if a:\n    b  # noqa: B1\nelse:  # noqa: B2\n  # noqa: B3\n    c",
+    'x = """\n# noqa: C1\n"""; y = 1  # noqa: C2',
+    'z = [\n  1,  # noqa: D1\n]; w = """\n# noqa: D2\n"""  # noqa: D3',
+    "u = 1 + \\\n    2  # noqa: E1",
+    "# torchlint: file-ignore[TL101]",
+    'class A:\n    """# noqa"""\n\n    def g(self):\n        try:\n            pass\n        except E:  # noqa: G1\n            pass',
+    "s = '# noqa'",
+    "",
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8))
+def test_what_is_read_around_comments_alone_is_what_the_whole_text_says(pieces: list[str]) -> None:
+    source = source_from_text("\n".join(pieces), "a.py")
+    assert read_suppressions(source, ast.parse(source.text).body) == read_suppressions(source)
 
 
 @given(st.text(alphabet="# noqa:TL101,[]torchlint:ignore\n'\"(", max_size=60))

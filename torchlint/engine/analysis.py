@@ -137,7 +137,7 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
         return _not_read(path, source, error)
     drafts, errors = _check(facts, tools)
     drafts += _check_settings(facts, tools)
-    comments, malformed = read_comments(path, source)
+    comments, malformed = read_comments(path, source, facts.tree.body)
     summary = _within_budget(facts, tools, is_notebook=is_notebook(path))
     if summary is None:  # nothing can be judged without it
         told = [draft for draft in drafts if draft.code == "TL001"]
@@ -155,11 +155,11 @@ def analyse(path: str, source: Source, tools: AnalysisContext, modules: ModuleIn
 def read_syntax(path: str, source: Source) -> FileResult:
     """What a file of a project without torch says: that it cannot be parsed, and which comments are malformed."""
     try:
-        parse_python(source)
+        tree = parse_python(source)
     except UnreadableSource as error:
         return _not_read(path, source, error)
     begun = _begun(path, source)
-    comments, malformed = read_comments(path, source)
+    comments, malformed = read_comments(path, source, tree.body)
     return replace(begun, drafts=(*begun.drafts, *malformed), comments=comments)
 
 

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from torchlint.checks.framework.registration import Check, Triggers
-from torchlint.facts.callees import names_called
+from torchlint.facts.callees import runs_of
 from torchlint.facts.file import FileFacts
-from torchlint.facts.full_names import public_name
 from torchlint.facts.scopes import CallSite, Site
 
 
@@ -66,8 +65,7 @@ def _place(node: ast.expr | ast.stmt) -> tuple[int, int, int, int]:
 
 
 def _triggered(facts: FileFacts, table: Prefilter) -> Iterator[tuple[Site | CallSite, Iterable[int]]]:
-    for site in facts.symbols.calls:
-        yield site, _asking_for_call(facts, site, table)
+    yield from _called(facts, table)
     for assignment in facts.symbols.assignments:
         place = Site(assignment.statement, assignment.scope, assignment.statement)
         yield place, _asking_for_target(facts, assignment.target, assignment.scope, table)
@@ -78,12 +76,13 @@ def _triggered(facts: FileFacts, table: Prefilter) -> Iterator[tuple[Site | Call
             yield pointed, (index,)
 
 
-def _asking_for_call(facts: FileFacts, site: CallSite, table: Prefilter) -> list[int]:
-    function = site.node.func
-    found = list(table.methods.get(function.attr, ())) if isinstance(function, ast.Attribute) else []
-    for callee in names_called(facts, function, site.scope).callees:
-        found += table.calls.get(public_name(callee.name), ())
-    return found
+def _called(facts: FileFacts, table: Prefilter) -> Iterator[tuple[CallSite, Sequence[int]]]:
+    sites, runs, words = facts.symbols.calls, runs_of(facts), facts.calls.words
+    for name in runs.keys() & table.calls.keys():
+        yield from ((sites[place], table.calls[name]) for place in runs[name])
+    for word in words.keys() & table.methods.keys():
+        methods = (sites[place] for place in words[word] if isinstance(sites[place].node.func, ast.Attribute))
+        yield from ((site, table.methods[word]) for site in methods)
 
 
 def _asking_for_target(facts: FileFacts, target: ast.expr, scope: int, table: Prefilter) -> list[int]:

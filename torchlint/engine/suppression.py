@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -26,9 +27,11 @@ class Comment(msgspec.Struct, frozen=True, array_like=True, gc=False):
     source_line: str
 
 
-def read_comments(path: str, source: Source) -> tuple[tuple[Comment, ...], tuple[Draft, ...]]:
+def read_comments(
+    path: str, source: Source, statements: Iterable[ast.stmt]
+) -> tuple[tuple[Comment, ...], tuple[Draft, ...]]:
     """The ignore comments of a source, and a TL002 draft for each that is malformed."""
-    found = read_suppressions(source)
+    found = read_suppressions(source, statements)
     comments = tuple(
         Comment(
             directive,

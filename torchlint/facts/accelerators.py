@@ -142,11 +142,11 @@ def _keeps_device(facts: FileFacts, given: ast.expr, scope: int) -> bool:
 
 
 def _texts(tree: ast.Module, lines: Sequence[int], neutral: Collection[ast.expr], words: DeviceWords) -> Iterator[str]:
-    """The names and strings of the statements on some lines, docstrings and what moves nothing left out."""
+    """The names and strings that stand on some lines, docstrings and what moves nothing left out."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        if _says_nothing(node) or node in neutral or (isinstance(node, ast.stmt) and not _stands_on(node, lines)):
+        if not _stands_on(node, lines) or _says_nothing(node) or node in neutral:
             continue
         if isinstance(node, ast.ImportFrom):
             yield from {f"{node.module}.{alias.name}" for alias in node.names} - words.neutral
@@ -157,11 +157,13 @@ def _texts(tree: ast.Module, lines: Sequence[int], neutral: Collection[ast.expr]
         waiting += children(node)
 
 
-def _stands_on(statement: ast.stmt, lines: Sequence[int]) -> bool:
-    """Whether a statement, its decorators included, stands on one of these lines."""
-    first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
+def _stands_on(node: ast.AST, lines: Sequence[int]) -> bool:
+    """Whether a node, its decorators included, stands on one of these lines; what has no line of its own may do so."""
+    first, end = getattr(node, "lineno", 0), getattr(node, "end_lineno", None)
+    if getattr(node, "decorator_list", None):
+        first = min(first, *(one.lineno for one in node.decorator_list))  # type: ignore[attr-defined]
     place = bisect.bisect_left(lines, first)
-    return place < len(lines) and lines[place] <= (statement.end_lineno or first)
+    return end is None or (place < len(lines) and lines[place] <= end)
 
 
 def _says_nothing(node: ast.AST) -> bool:

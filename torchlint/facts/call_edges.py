@@ -104,16 +104,16 @@ class _CallEdge(msgspec.Struct):
 def edges_of(facts: FileFacts, watch: Watch) -> Iterator[Edge]:
     """The calls of project code in a file."""
     numbers: Counter[str] = Counter()
-    for site in facts.symbols.calls:
-        for one in _call_edges(facts, site, watch):
+    for site, names in facts.calls.named:
+        for one in _call_edges(facts, site, names, watch):
             yield replace(one.edge, number=numbers[one.edge.symbol])
             numbers[one.edge.symbol] += 1
 
 
 def call_details(facts: FileFacts, watch: Watch, symbol: str) -> Iterator[CallDetails]:
     """What the calls of one symbol hand on, in the same order: few are asked."""
-    for site in facts.cached(_calls_by_symbol).get(symbol, ()):
-        for one in _call_edges(facts, site, watch):
+    for site, names in facts.cached(_calls_by_symbol).get(symbol, ()):
+        for one in _call_edges(facts, site, names, watch):
             carries = one.edge.passing >= Passing.CARRIED
             yield CallDetails(
                 place_of(facts, site.node, site.statement),
@@ -124,19 +124,18 @@ def call_details(facts: FileFacts, watch: Watch, symbol: str) -> Iterator[CallDe
             )
 
 
-def _calls_by_symbol(facts: FileFacts) -> dict[str, list[CallSite]]:
-    return grouped((facts.symbol_of(site), site) for site in facts.symbols.calls)
+def _calls_by_symbol(facts: FileFacts) -> dict[str, list[tuple[CallSite, Names]]]:
+    return grouped((facts.symbol_of(named[0]), named) for named in facts.calls.named)
 
 
 def _demands(facts: FileFacts, site: CallSite) -> tuple[Demand, ...]:
     return () if is_test(facts.path) else demands_on(facts, site.statement, site.scope)
 
 
-def _call_edges(facts: FileFacts, site: CallSite, watch: Watch) -> Iterator[_CallEdge]:
+def _call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch) -> Iterator[_CallEdge]:
     """The edges of one call: a function that is handed to what starts functions, or to project code, is called too."""
-    names = facts.names(site.node.func, site.scope)
     called, mentioned = list(called_by(facts, site, names)), list(_mentioned(facts, site))
-    holder = None if called or is_test(facts.path) else holder_of(facts, site)
+    holder = None if called or names.callees or is_test(facts.path) else holder_of(facts, site)
     if not called and not mentioned and holder is None:
         return  # most calls
     symbol = facts.symbol_of(site)
@@ -240,10 +239,13 @@ def property_edges(facts: FileFacts) -> Iterator[Edge]:
     """`self.loss` runs the property of that name."""
     for scope in facts.symbols.scopes:
         names = _properties(facts, scope) if scope.kind is ScopeKind.CLASS else frozenset()
-        written = tuple(name for name in names if f".{name}" in facts.source.text)
+        written = [name for name in names if f"self.{name}" in facts.source.text]
         for method in (facts.symbols.scopes[index] for index in scope.children) if written else ():
-            read = {node.attr for node in ast.walk(method.node) if is_own(node)}.intersection(written)
-            yield from (Edge(method.qualname, f"{facts.path}::{scope.qualname}.{name}") for name in sorted(read))
+            node: ast.AST = method.node
+            text = "\n".join(facts.source.lines[node.lineno - 1 : node.end_lineno])  # type: ignore[attr-defined]
+            if any(f"self.{name}" in text for name in written):
+                read = {one.attr for one in ast.walk(node) if is_own(one)}.intersection(written)
+                yield from (Edge(method.qualname, f"{facts.path}::{scope.qualname}.{name}") for name in sorted(read))
 
 
 def _properties(facts: FileFacts, owner: Scope) -> frozenset[str]:

@@ -9,13 +9,14 @@ import msgspec
 
 from torchlint.facts.calls import called_at, callers
 from torchlint.facts.classes import attribute_values, bases_of
-from torchlint.facts.full_names import union_of
+from torchlint.facts.full_names import public_name, union_of
+from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import is_method_of_tensors
 from torchlint.facts.tree import is_own, is_super
 
 if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
+    from torchlint.facts.file import FileFacts, Places
     from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
@@ -34,6 +35,16 @@ def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
     if names.callees or not isinstance(getattr(function, "value", function), ast.Name):
         return names  # what is deeper inside than `self.net` or `net.step` is neither kept nor handed over
     return _names_held(facts, function, scope)
+
+
+def runs_of(facts: FileFacts) -> Places:
+    """The calls of a file by the names of what they may run, as people write them; under "" where none is known."""
+    return facts.cached(_runs)
+
+
+def _runs(facts: FileFacts) -> Places:
+    called = (names_called(facts, site.node.func, site.scope).names for site in facts.symbols.calls)
+    return grouped((public_name(name), place) for place, names in enumerate(called) for name in names or ("",))
 
 
 @memoized

@@ -307,5 +307,7 @@ def arguments_for(facts: FileFacts, parameter: str, function: int | None) -> lis
 
 
 def _callers(facts: FileFacts) -> dict[int, list[tuple[CallSite, Target]]]:
-    run = ((site, target) for site in facts.symbols.calls for target in targets(facts, site.node, site.scope))
+    known = facts.resolver.table.starters
+    sites = (site for site, names in facts.calls.named if not names.is_of_library or names.only in known)  # the fewest
+    run = ((site, target) for site in sites for target in targets(facts, site.node, site.scope))
     return grouped((target.function.index, (site, target)) for site, target in run)

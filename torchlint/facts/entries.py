@@ -149,9 +149,7 @@ def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
 
     Where it calls code of the project, what that does decides.
     """
-    called = ((one, facts.names(one.node.func, one.scope)) for one in facts.symbols.calls)
-    savers = (one for one, names in called if watch.savers.find(one.node, names))
-    saving = frozenset(facts.function_of(one.scope) for one in savers) - {None}
+    saving = frozenset(facts.function_of(site.scope) for site, _, _ in watch.savers.calls_in(facts)) - {None}
     at_top = [one for one in facts.calls_in(None) if facts.class_of(one.scope) is None]
     working = next((one for one in at_top if _is_work(facts, one, watch, saving)), None)
     site = working or next((one for one in at_top if _calls_project(facts, one)), None)

@@ -207,25 +207,34 @@ class CallIndex:
         self._sites = facts.symbols.calls
 
     def find(
-        self, *, names: Iterable[str] = (), words: Iterable[str] = (), keywords: Iterable[str] = ()
+        self,
+        *,
+        names: Iterable[str] = (),
+        words: Iterable[str] = (),
+        keywords: Iterable[str] = (),
+        places: Iterable[int] = (),
     ) -> list[CallSite]:
         """The calls of what may be one of these, by full name, or is written with one of these words last.
 
-        Those that get one of these keywords count as well. In source order.
+        Those that get one of these keywords, or have one of these numbers, count as well. In source order.
         """
-        found: set[int] = set()
+        found = set(places)
         for asked, known in ((names, "names"), (words, "words"), (keywords, "keywords")):
             if asked:
-                places: Places = getattr(self, known)
-                for key in places.keys() & asked:
-                    found.update(places[key])
+                table: Places = getattr(self, known)
+                for key in table.keys() & asked:
+                    found.update(table[key])
         return [self._sites[place] for place in sorted(found)]
+
+    @functools.cached_property
+    def named(self) -> list[tuple[CallSite, Names]]:
+        """Each call, with what the function is called that it calls."""
+        return [(site, self._facts.names(site.node.func, site.scope)) for site in self._sites]
 
     @functools.cached_property
     def names(self) -> Places:
         """By all that is called, in full."""
-        called = (self._facts.names(site.node.func, site.scope).names for site in self._sites)
-        return grouped((name, place) for place, names in enumerate(called) for name in names)
+        return grouped((name, place) for place, (_, called) in enumerate(self.named) for name in called.names)
 
     @functools.cached_property
     def words(self) -> Places:

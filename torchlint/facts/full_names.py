@@ -49,6 +49,7 @@ MOST_CHOICES = 100
 _ATEN = "torch.ops.aten."
 
 
+@functools.lru_cache(maxsize=16_384)  # the same names stand everywhere
 def named(*names: str, complete: bool = True) -> Names:
     """What stands for these, none of them in a partial."""
     return Names(tuple(map(Callee, names)), complete)

@@ -141,12 +141,9 @@ class SwitchWrite(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[SwitchWrite]:
     """Every evident write of one of these attributes, by its full name, in source order."""
-    words = {name.rpartition(".")[2] for name in switches}
     for assignment in facts.symbols.assignments:
         target = assignment.target
-        if not isinstance(target, ast.Attribute) or target.attr not in words:
-            continue
-        name = facts.names(target, assignment.scope).only
+        name = facts.names(target, assignment.scope).only if isinstance(target, ast.Attribute) else None
         if name in switches and isinstance(assignment.statement, ast.Assign | ast.AnnAssign):
             scope, given = assignment.scope, assignment.value
             symbol, value = facts.symbol_at(scope, assignment.statement), _literal(facts, given, scope)

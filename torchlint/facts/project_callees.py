@@ -23,6 +23,8 @@ from torchlint.facts.values import Arguments, arguments_of
 
 def called_by(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[str, Arguments]]:
     """The project's functions and classes that a call runs, and what each is given."""
+    if names.is_of_library and names.only not in _OFFERING and not is_instantiating(names):
+        return  # most calls
     own = project_names(facts, site.node.func, names, site.scope)
     own += _instantiated(facts, site) if is_instantiating(names) else ()
     found = names if names.callees else names_called(facts, site.node.func, site.scope)
@@ -31,7 +33,7 @@ def called_by(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[
         made = _methods_of_objects(facts, site.node.func, site.scope, found)
         own = [_callee(name) for name in (*made, *picked_by_commands(facts, site, found))]
     if not own and not of_project and (found.complete or isinstance(site.node.func, ast.Attribute)):
-        return  # of a library, or nothing is known of it: most calls
+        return  # nothing is known of it
     given = arguments_of(site.node)
     partials = {callee.name: callee.partial for callee in found.callees}
     for name in own:

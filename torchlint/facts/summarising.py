@@ -40,7 +40,6 @@ from torchlint.facts.training.training_mode import (
     shared_draw,
     weight_loaders,
 )
-from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of
 from torchlint.facts.watch import Watch
 from torchlint.facts.words import says
@@ -95,10 +94,8 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
 
 
 def _overwrites(facts: FileFacts, watch: Watch) -> bool:
-    words = {name.rpartition(".")[2] for name in watch.switches}
     return any(
         isinstance(assignment.target, ast.Attribute)
-        and assignment.target.attr in words
         and facts.names(assignment.target, assignment.scope).only in watch.switches
         for assignment in facts.symbols.assignments
     )
@@ -116,8 +113,7 @@ class _Calls:
         self.savers: list[tuple[CallSite, Names, SaverEntry]] = []
         self.writing: list[CallSite] = []
         self._facts, self._watch = facts, watch
-        for site in facts.symbols.calls:
-            names = facts.names(site.node.func, site.scope)
+        for site, names in facts.calls.named:
             if hangs_on_the_batch(site, names, watch.batch_layers):
                 self.unsettled.add(facts.symbol_of(site))
         self._add_draws()
@@ -138,15 +134,11 @@ class _Calls:
                 self.shared_draws.setdefault(shared.symbol, shared)
 
     def _add_savers(self) -> None:
-        facts, savers = self._facts, self._watch.savers
-        words = (word for word in facts.calls.words if word in savers.methods or says(word, "writing"))
-        for site in facts.calls.find(names=savers.calls.keys(), words=words):
-            names = facts.names(site.node.func, site.scope)
-            saver = savers.find(site.node, names)
-            if saver is not None:
-                self.savers.append((site, names, saver))
-            elif says(last_word(site.node.func), "writing"):
-                self.writing.append(site)
+        facts = self._facts
+        self.savers += self._watch.savers.calls_in(facts)
+        saving = {site for site, _, _ in self.savers}
+        words = (word for word in facts.calls.words if says(word, "writing"))
+        self.writing += (site for site in facts.calls.find(words=words) if site not in saving)
 
 
 def _context(facts: FileFacts, watch: Watch) -> Iterator[OperatorCall]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeGuard
@@ -24,51 +25,85 @@ NODE_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {
 }
 """By the kind of a node: its fields that may hold nodes of the tree's own."""
 
+_INNER = frozenset({ScopeKind.LAMBDA, ScopeKind.COMPREHENSION})
+
+
+class Parents(Mapping[ast.AST, ast.AST]):
+    """What each node of a file stands in. Most are asked about few functions: the rest is not gone through for them."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        self._tree, self._scopes = facts.tree, facts.symbols.scope_of
+        self.statements: dict[ast.AST, ast.stmt] = {site.node: site.statement for site in facts.symbols.calls}
+        """Of calls: most questions begin at one."""
+        self._own: dict[ast.stmt, dict[ast.AST, ast.AST]] = {}
+        self._known: dict[ast.AST, ast.AST] = {}
+        self._is_whole = False
+
+    def within(self, statement: ast.stmt) -> Mapping[ast.AST, ast.AST]:
+        """Those of a statement's own expressions; nested statements are left out."""
+        if statement not in self._own:
+            self._own[statement] = _own_nodes(statement)
+        return self._own[statement]
+
+    def __getitem__(self, node: ast.AST) -> ast.AST:
+        statement = None if node in self._known else self.statements.get(node)
+        if statement is not None:
+            self._known.update(self.within(statement))
+        return self._known[node] if node in self._known else self._whole()[node]
+
+    def __iter__(self) -> Iterator[ast.AST]:
+        return iter(self._whole())
+
+    def __len__(self) -> int:
+        return len(self._whole())
+
+    def _whole(self) -> dict[ast.AST, ast.AST]:
+        if not self._is_whole:
+            self._is_whole, self._known = True, {}  # in one order, whatever was asked before
+            collections.deque(self.reads_below(self._tree), maxlen=0)
+        return self._known
+
+    def reads_below(self, top: ast.AST) -> Iterator[tuple[ast.Name, int]]:
+        """The names that are read or deleted in a node, each with the scope of its statement."""
+        waiting: list[tuple[ast.AST, int]] = [(top, 0)]
+        while waiting:
+            node, scope = waiting.pop()
+            scope = self._scopes.get(node, scope) if isinstance(node, ast.stmt) else scope
+            for child in children(node):
+                self._known[child] = node
+                if child.__class__ is not ast.Constant:
+                    waiting.append((child, scope))
+            if node.__class__ is ast.Name and node.ctx.__class__ is not ast.Store:
+                yield node, scope
+
 
 class TreeIndex:
     """Parents of all nodes of a file, and the places that read or delete a name. `facts.index` has the file's own."""
 
     def __init__(self, facts: FileFacts) -> None:
         self._facts = facts
-        self._own: dict[ast.stmt, dict[ast.AST, ast.AST]] = {}
         self._scopes = facts.symbols.scope_of
-        self._statements: dict[ast.AST, ast.stmt] = {site.node: site.statement for site in facts.symbols.calls}
-        """Of calls: most questions begin at one, and need not go through the whole file."""
+        self._reads: dict[int, dict[str, list[ast.Name]]] = {}
+        self.parents = Parents(facts)
+        """What each node stands in."""
+        self.within = self.parents.within
 
     @functools.cached_property
     def inner_scopes(self) -> dict[ast.AST, Scope]:
         """The scopes of lambdas and comprehensions."""
-        inner = (ScopeKind.LAMBDA, ScopeKind.COMPREHENSION)
-        return {scope.node: scope for scope in self._facts.symbols.scopes if scope.kind in inner}
-
-    @property
-    def parents(self) -> dict[ast.AST, ast.AST]:
-        """What each node stands in."""
-        return self._whole[0]
-
-    @functools.cached_property
-    def _whole(self) -> tuple[dict[ast.AST, ast.AST], dict[tuple[int, str], list[ast.Name]]]:
-        facts = self._facts
-        parents: dict[ast.AST, ast.AST] = {}
-        reads: dict[tuple[int, str], list[ast.Name]] = {}
-        waiting: list[tuple[ast.AST, int]] = [(facts.tree, 0)]
-        while waiting:
-            node, scope = waiting.pop()
-            scope = self._scopes.get(node, scope) if isinstance(node, ast.stmt) else scope
-            for child in children(node):
-                parents[child] = node
-                if child.__class__ is not ast.Constant:
-                    waiting.append((child, scope))
-            if node.__class__ is ast.Name and node.ctx.__class__ is not ast.Store:
-                # A lambda or comprehension that binds the name anew is not told apart: its reads count as well.
-                owner = facts.resolver.owner(node.id, scope)
-                if owner is not None:
-                    reads.setdefault((owner.index, node.id), []).append(node)
-        return parents, reads
+        return {scope.node: scope for scope in self._facts.symbols.scopes if scope.kind in _INNER}
 
     def reads(self, owner: int, name: str) -> list[ast.Name]:
         """All places that read a name of a scope, also from scopes inside it."""
-        return self._whole[1].get((owner, name), [])
+        if owner not in self._reads:
+            self._reads[owner] = grouped(self._reads_of(self._facts.symbols.scopes[owner]))
+        return self._reads[owner].get(name, [])
+
+    def _reads_of(self, owner: Scope) -> Iterator[tuple[str, ast.Name]]:
+        """A lambda or comprehension that binds a name anew is not told apart: its reads count as well."""
+        for node, scope in self.parents.reads_below(owner.node) if owner.kind not in _INNER else ():
+            if self._facts.resolver.owner(node.id, scope) is owner:
+                yield node.id, node
 
     def reads_of(self, target: ast.Name) -> list[ast.Name]:
         """All places that read the name which a target binds."""
@@ -83,20 +118,12 @@ class TreeIndex:
     def _attributes(self) -> dict[str, list[ast.Attribute]]:
         return grouped((node.attr, node) for node in self.parents if isinstance(node, ast.Attribute))
 
-    def within(self, statement: ast.stmt) -> Mapping[ast.AST, ast.AST]:
-        """Each node of a statement's own expressions, with the one it stands in; nested statements are left out."""
-        if statement not in self._own:
-            self._own[statement] = _own_nodes(statement)
-        return self._own[statement]
-
     def ancestors(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
         """Pairs of an ancestor and its child on the way down to an expression, innermost first, up to its statement."""
-        statement = self._statements.get(node)
-        parents = self.parents if statement is None else self.within(statement)
-        parents = parents if node in parents else self.parents  # a call in a pattern, or in the head of a handler
         while not isinstance(node, ast.stmt):
-            yield parents[node], node
-            node = parents[node]
+            above = self.parents[node]
+            yield above, node
+            node = above
 
     def own_attributes(self, name: str) -> list[ast.Attribute]:
         """All places that read an attribute of this name of `self` or `cls`."""
@@ -105,7 +132,7 @@ class TreeIndex:
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
         """The innermost statement around an expression, or the statement itself."""
-        known = self._statements.get(node)
+        known = self.parents.statements.get(node)
         if known is not None:
             return known
         while not isinstance(node, ast.stmt):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import bisect
+import contextlib
 import io
 import re
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -77,13 +80,16 @@ class Suppressions(msgspec.Struct, frozen=True):
 _NONE = Suppressions()
 
 
-def read_suppressions(source: Source) -> Suppressions:
-    """Read the ignore comments. Strings that look like one are no comments."""
+def read_suppressions(source: Source, statements: Iterable[ast.stmt] = ()) -> Suppressions:
+    """Read the ignore comments. Strings that look like one are no comments.
+
+    `statements` are those of the module, if they are at hand: no other than those around a comment are read then.
+    """
     if not source.mentions("torchlint", "noqa") or _MENTIONED.search(source.text) is None:
         return _NONE
     directives: list[Directive] = []
     malformed: list[Malformed] = []
-    for text, line, column in _comments(source):
+    for text, line, column in _comments(source.lines, list(_beginnings(statements))):
         is_alone = not source.lines[line - 1][: column - 1].strip()
         for item in _in_comment(text, line, column, is_alone=is_alone):
             if isinstance(item, Directive):
@@ -93,23 +99,30 @@ def read_suppressions(source: Source) -> Suppressions:
     return Suppressions(tuple(directives), tuple(malformed))
 
 
-def _comments(source: Source) -> Iterator[tuple[str, int, int]]:
+def _beginnings(statements: Iterable[ast.stmt]) -> Iterator[int]:
+    """The lines that can be read without those above: at a statement of the module, and behind it."""
+    end = 0
+    for statement in statements:
+        first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
+        if first > end:
+            yield from (end + 1, first)
+        end = max(end, statement.end_lineno or first)
+    yield end + 1
+
+
+def _comments(lines: Sequence[str], beginnings: Sequence[int]) -> Iterator[tuple[str, int, int]]:
     """Text, line and column (from 1) of each comment that may be meant, as far as the text can be tokenised."""
-    last = _last_mention(source.lines)
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(source.text, newline="\n").readline):
-            if token.start[0] > last:
-                return  # to read tokens is slow, and most of these comments stand beside imports
-            if token.type == tokenize.COMMENT and _MENTIONED.search(token.string):
-                yield token.string, token.start[0], token.start[1] + 1
-    except (tokenize.TokenError, SyntaxError, ValueError, RecursionError):
-        return  # `ast` is the judge of syntax; what was read so far holds
-
-
-def _last_mention(lines: Sequence[str]) -> int:
-    """The last line that may hold such a comment; 0 where none does."""
-    numbered = zip(range(len(lines), 0, -1), reversed(lines), strict=True)
-    return next((number for number, line in numbered if "#" in line and _MENTIONED.search(line)), 0)
+    parts: dict[int, int] = {}
+    for number, line in enumerate(lines, 1):
+        if "#" in line and _MENTIONED.search(line):
+            parts[beginnings[bisect.bisect_right(beginnings, number) - 1]] = number
+    for first, last in parts.items():
+        text = io.StringIO("\n".join(lines[first - 1 : last]), newline="\n")
+        # `ast` is the judge of syntax: what was read so far holds.
+        with contextlib.suppress(tokenize.TokenError, SyntaxError, ValueError, RecursionError):
+            for token in tokenize.generate_tokens(text.readline):
+                if token.type == tokenize.COMMENT and _MENTIONED.search(token.string):
+                    yield token.string, token.start[0] + first - 1, token.start[1] + 1
 
 
 def _in_comment(text: str, line: int, column: int, *, is_alone: bool) -> Iterator[Directive | Malformed]:

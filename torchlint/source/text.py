@@ -75,9 +75,8 @@ class Source(msgspec.Struct, frozen=True):
 
     def mentions(self, *words: str) -> bool:
         """Whether the text holds one of these words, in whatever case; they are given in small letters."""
-        return any(
-            word in (distinct_words(self.text) if word.isidentifier() else small_letters(self.text)) for word in words
-        )
+        known = distinct_words(self.text)
+        return any(word in (known if word.isidentifier() else small_letters(self.text)) for word in words)
 
     def locate(self, line: int, column: int, end_line: int, end_column: int) -> Location:
         """What the user calls a span of the joined text. A span that leaves its cell ends with the cell."""

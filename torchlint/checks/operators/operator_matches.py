@@ -13,7 +13,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.conditions import Answer, asked_elsewhere, holds, holds_by_default, is_always_met
 from torchlint.checks.framework.drafts import Asked, AskedCallee, AskedTensor
 from torchlint.checks.operators.operator_conditions import Holds, Use, asked_of_input, condition_holds, input_of
-from torchlint.facts.callees import names_called
+from torchlint.facts.callees import names_called, runs_of
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.conditions import mutually_exclusive
 from torchlint.facts.definitions import definitions_of, only_end, seen_values
@@ -85,7 +85,7 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 asked = asked_elsewhere(facts, call, callee, spelling.where, scope) if is_choice else None
                 asked = None if asked is None else replace(asked, is_usual=True)
                 yield from (replace(match, is_choice=is_choice, asked=asked or match.asked) for match in found)
-    if not names.callees and may_be_loss(call):
+    if not names.callees and _may_be_loss(call):
         yield from _of_handed(facts, table, call, scope)
     if not relevant and isinstance(call.func, ast.Attribute) and f".{call.func.attr}" in table:
         yield from _of_method(facts, table, call, call.func, scope) if all(map(_is_of_class, names.names)) else ()
@@ -93,12 +93,18 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
 
 def handed_calls(facts: FileFacts) -> Iterator[CallSite]:
     """Calls of what other files hand over: `criterion(out, y)` where `criterion` is a parameter, or was kept as one."""
-    for site in facts.symbols.calls:
-        if may_be_loss(site.node) and _handed_from(facts, site.node, site.scope) is not None:
+    for site in facts.calls.find(places=may_be_losses(facts)):
+        if _handed_from(facts, site.node, site.scope) is not None:
             yield site
 
 
-def may_be_loss(call: ast.Call) -> bool:
+def may_be_losses(facts: FileFacts) -> list[int]:
+    """The numbers of the calls of what is not known that may be losses."""
+    sites = facts.symbols.calls
+    return [place for place in runs_of(facts).get("", ()) if _may_be_loss(sites[place].node)]
+
+
+def _may_be_loss(call: ast.Call) -> bool:
     """Whether a call gives two arguments, as a loss gets them; `norm_layer(width, **options)` may give any number."""
     is_kept = isinstance(call.func, ast.Name) or is_own(call.func)
     is_open = any(keyword.arg is None for keyword in call.keywords)

@@ -35,13 +35,13 @@ from torchlint.checks.operators.operator_matches import (
     matches_of_product,
     matches_of_read,
     matches_of_store,
-    may_be_loss,
+    may_be_losses,
     may_be_products,
     stores_through_index,
 )
 from torchlint.checks.operators.operator_surroundings import is_steadied, releases_of
 from torchlint.diagnostics import Confidence
-from torchlint.facts.callees import names_called
+from torchlint.facts.callees import runs_of
 from torchlint.facts.differentiation import (
     Evidence,
     Passage,
@@ -51,12 +51,11 @@ from torchlint.facts.differentiation import (
     works_on_data,
 )
 from torchlint.facts.file import FileFacts
-from torchlint.facts.full_names import public_name
 from torchlint.facts.functions import is_method, positional_parameters
 from torchlint.facts.gradients import is_gradless
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.demands import Demand, demands_on
-from torchlint.facts.scopes import CallSite, Site
+from torchlint.facts.scopes import Site
 from torchlint.facts.summary import OperatorCall
 from torchlint.facts.tree import is_super
 from torchlint.facts.words import says
@@ -132,7 +131,10 @@ def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorC
     """
     table = catalogue.spellings
     visit = Visit(facts, catalogue, reporting_rules(catalogue))
-    for site in (site for site in facts.symbols.calls if _may_match(facts, table, site)):
+    runs = runs_of(facts)
+    named = (place for name in runs.keys() & table.keys() for place in runs[name])
+    methods = (word for word in facts.calls.words if f".{word}" in table)
+    for site in facts.calls.find(words=methods, places=(*named, *may_be_losses(facts))):
         visit.at(site)
         matches = _matches_of_call(facts, catalogue, site.node, site.scope)
         yield from _calls(visit, matches, site.node.func, site.statement)
@@ -140,15 +142,6 @@ def operator_calls(facts: FileFacts, catalogue: Catalogue) -> Iterator[OperatorC
         visit.at(store)
         found = matches_of_store(facts, table, store.statement, store.scope)
         yield from _calls(visit, found, store.node, store.statement)
-
-
-def _may_match(facts: FileFacts, table: Table, site: CallSite) -> bool:
-    """Whether a call may reach an entry: by a name that the table has, or as one of what is handed over."""
-    function = site.node.func
-    if isinstance(function, ast.Attribute) and f".{function.attr}" in table:
-        return True
-    names = names_called(facts, function, site.scope).names
-    return any(public_name(name) in table for name in names) if names else may_be_loss(site.node)
 
 
 def _calls(visit: Visit, found: Iterable[Match], named: ast.AST, statement: ast.stmt) -> Iterator[OperatorCall]:

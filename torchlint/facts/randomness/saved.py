@@ -47,7 +47,15 @@ class Savers(msgspec.Struct, frozen=True):
             {method: entry for entry in entries for method in entry.methods},
         )
 
-    def find(self, call: ast.Call, names: Names) -> SaverEntry | None:
+    def calls_in(self, facts: FileFacts) -> Iterator[tuple[CallSite, Names, SaverEntry]]:
+        """The calls of a file that write, each with what is called."""
+        for site in facts.calls.find(names=self.calls.keys(), words=self.methods.keys()):
+            names = facts.names(site.node.func, site.scope)
+            entry = self._find(site.node, names)
+            if entry is not None:
+                yield site, names, entry
+
+    def _find(self, call: ast.Call, names: Names) -> SaverEntry | None:
         known = self.calls.get(names.only or "")
         if known is not None:
             return known
