@@ -160,7 +160,7 @@ PIECES = (
     'z = [\n  1,  # noqa: D1\n]; w = """\n# noqa: D2\n"""  # noqa: D3',
     "u = 1 + \\\n    2  # noqa: E1",
     "# torchlint: file-ignore[TL101]",
-    'class A:\n    """# noqa"""\n\n    def g(self):\n        try:\n            pass\n        except E:  # noqa: G1\n            pass',
+    'class A:\n    """# noqa"""\n    def g(self):\n        try: 0\n        except E:  # noqa: G1\n            pass',
     "s = '# noqa'",
     "",
 )
