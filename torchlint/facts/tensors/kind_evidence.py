@@ -20,7 +20,7 @@ from torchlint.facts.scopes import Binding, BindingKind, CallSite, Variable
 from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
 from torchlint.facts.tensors.methods import is_method_of_tensors, method_named
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
-from torchlint.facts.tree import is_literal_none, is_method_call, is_self, last_word
+from torchlint.facts.tree import is_literal_none, is_method_call, is_self
 
 Ask = Callable[[FileFacts, ast.expr | None, int, int], Kind]
 """`kind_of`, which asks in turn what stands here."""
@@ -90,7 +90,7 @@ def _uses(facts: FileFacts) -> dict[Variable | None, list[CallSite]]:
 
 def _tested(facts: FileFacts) -> set[Variable | None]:
     """Names whose type the code asks for."""
-    asking = (site for site in facts.symbols.calls if last_word(site.node.func) in _TESTS and site.node.args)
+    asking = (site for site in facts.calls.find(words=_TESTS) if site.node.args)
     return {facts.variable(site.node.args[0], site.scope) for site in asking}
 
 
