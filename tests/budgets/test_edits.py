@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from pygls.workspace import PositionCodec
 from torchlint.engine.cache import checksums
 from torchlint.engine.cache.results import ResultCache
 from torchlint.engine.process_state import ProcessState
+from torchlint.facts.file import FileFacts
 from torchlint.server.checking import Checker
 from torchlint.server.opened import OpenFile, Part
 from torchlint.server.settings import ClientSettings, check_options
@@ -186,3 +188,9 @@ def test_the_same_text_again_costs_nothing(edits: _Edits) -> None:
     work, found = edits.work_of(edits.text)
     assert work == Work(opened={"long.py"})
     assert found == ["TL103"]
+
+
+def test_no_tree_stays_between_two_edits(edits: _Edits) -> None:
+    edits.work_of(edits.text + "\n\nlast = 1\n")
+    gc.collect()
+    assert [one.path for one in gc.get_objects() if type(one) is FileFacts] == []

@@ -24,7 +24,7 @@ def _living() -> set[str]:
 @pytest.fixture
 def _no_shelf(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shelves hold the last tree alone."""
-    for most in ("_MOST_OF_TREES", "_MOST_OF_INTERFACES"):
+    for most in ("_MOST_OF_TREES", "_LEAST_OF_TREES", "_MOST_OF_INTERFACES"):
         monkeypatch.setattr(modules, most, 0)
 
 

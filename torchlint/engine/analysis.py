@@ -24,7 +24,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.imported import Modules
 from torchlint.facts.interface import interface_of
 from torchlint.facts.name_table import NameTable
-from torchlint.facts.places import lines_around
+from torchlint.facts.places import StatementLines
 from torchlint.facts.summarising import summarise
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
@@ -299,7 +299,7 @@ def _draft(facts: FileFacts, check: Check, finding: Finding) -> Draft:
         path=facts.path,
         location=facts.locate(finding.node) if finding.line is None else _whole_line(facts, finding.line),
         source_line=facts.source.lines[line - 1],
-        lines=lines_around(facts, line),
+        lines=facts.cached(StatementLines).around(line),
         values=finding.values,
         message=finding.message,
         severity=finding.severity,

@@ -129,8 +129,13 @@ def process_state_of(context: ProjectContext) -> ProcessState:
     """One state for each context and process, kept for the whole run."""
     kept = _states.get(id(context))
     if kept is None or kept[0] is not context:
-        for _, old in _states.values():
-            old.modules.close()
-        _states.clear()
+        close_states()
         kept = _states[id(context)] = (context, ProcessState(context))
     return kept[1]
+
+
+def close_states() -> None:
+    """Let go of all trees: a process that goes on after a check needs them no more."""
+    for _, state in _states.values():
+        state.modules.close()
+    _states.clear()

@@ -123,6 +123,8 @@ class Resolver:
 
     def _attribute(self, expression: ast.Attribute, scope: int, depth: int) -> Names:
         base = self.names(expression.value, scope, depth)
+        if base.only is not None and not base.callees[0].partial:
+            return self.member(base.only, expression.attr)  # most
         if not base.callees or any(callee.partial for callee in base.callees):
             return UNKNOWN
         found = [self.member(callee.name, expression.attr) for callee in base.callees]

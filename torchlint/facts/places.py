@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import msgspec
 
 from torchlint.diagnostics import Location
-from torchlint.facts.control.blocks import blocks_of
 from torchlint.facts.file import FileFacts
 
 
@@ -51,14 +50,19 @@ def bodies_of(facts: FileFacts, symbol: str) -> Iterator[Place]:
             yield place_of(facts, body[1 if has_words else 0])
 
 
-def lines_around(facts: FileFacts, line: int) -> tuple[int, int]:
-    """First and last line of the smallest statement around a line; of a compound statement those of its header."""
-    spans, block = [], facts.tree.body
-    while block:
-        around = [one for one in block if _own_lines(one)[0] <= line <= (one.end_lineno or 0)]
-        spans += [span for span in map(_own_lines, around) if span[1] >= line]
-        block = [inner for one in around for part in blocks_of(one) for inner in part]
-    return min(spans, key=lambda span: (span[1] - span[0], span), default=(line, line))
+class StatementLines:
+    """The smallest statement around a line: its lines, or only the header's for a compound statement."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        self._spans: dict[int, tuple[int, int]] = {}
+        spans = {_own_lines(statement) for statement in facts.symbols.parents}
+        for first, last in sorted(spans, key=lambda span: (span[1] - span[0], span)):
+            for line in range(first, last + 1):
+                self._spans.setdefault(line, (first, last))
+
+    def around(self, line: int) -> tuple[int, int]:
+        """First and last line, both included."""
+        return self._spans.get(line, (line, line))
 
 
 def _own_lines(statement: ast.stmt) -> tuple[int, int]:

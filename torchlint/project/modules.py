@@ -19,10 +19,10 @@ from torchlint.project.shelf import Shelf
 from torchlint.source.text import is_notebook
 
 _ALL = math.inf
-_MOST_OF_TREES, _MOST_OF_INTERFACES = 1_000_000, 300_000
-"""Characters of files whose trees stay at hand; a tree that judges ask takes two hundred times its source."""
-_MANY = 1_500
-"""Files of a project. What more of them say takes the room of three trees in four."""
+_MOST_OF_TREES, _MOST_OF_INTERFACES = 8_000_000, 300_000
+"""Characters of files whose trees stay at hand: each takes about 35 bytes, in a tree that judges ask up to 200."""
+_FEWER_A_FILE, _LEAST_OF_TREES = 3_500, 250_000
+"""Characters that each file of a project takes from that, for what it says; and how many are left in any case."""
 
 
 class ModuleIndex:
@@ -52,7 +52,7 @@ class ModuleIndex:
         """Of the files that were read."""
         self._own: FileFacts | None = None
         self._unreadable: set[str] = set()
-        most = _MOST_OF_TREES if len(self.paths) <= _MANY else _MOST_OF_TREES // 4
+        most = max(_MOST_OF_TREES - _FEWER_A_FILE * len(self.paths), _LEAST_OF_TREES)
         self._trees, self._faces = Shelf(most), Shelf(_MOST_OF_INTERFACES)
         """The whole facts of files, and those of interfaces."""
         self._exported: dict[tuple[str, str], Names] = {}

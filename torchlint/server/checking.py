@@ -14,6 +14,7 @@ from pygls.workspace import PositionCodec
 from torchlint.api import CheckOptions, check_paths
 from torchlint.diagnostics import Diagnostic, InternalError, Report
 from torchlint.engine.cache.results import ResultCache
+from torchlint.engine.process_state import close_states
 from torchlint.errors import TorchlintError, UnreadableSource
 from torchlint.project.roots import find_root, is_project
 from torchlint.server.diagnostics import as_diagnostic, verdict_hint
@@ -121,6 +122,8 @@ class _Told:
         except TorchlintError as error:
             self.errors.append(str(error))
             return
+        finally:
+            close_states()
         self.findings += report.diagnostics
         self.errors += report.errors
         self.internal_errors += report.internal_errors
