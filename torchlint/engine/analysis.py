@@ -22,7 +22,6 @@ from torchlint.errors import OverBudget, Python2Source, SkippedSource, Unreadabl
 from torchlint.facts.exports import exports_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.imported import Modules
-from torchlint.facts.interface import interface_of
 from torchlint.facts.name_table import NameTable
 from torchlint.facts.places import StatementLines
 from torchlint.facts.summarising import summarise
@@ -85,9 +84,11 @@ class Reading(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What others read of the file (facts/interface.py)."""
 
 
-def reading_of(facts: FileFacts, modules: ModuleIndex) -> Reading:
-    """What whoever keeps the results of a file needs besides."""
-    path, interface = facts.path, interface_of(facts.source.text, facts.tree).encode()
+def reading_of(facts: FileFacts, modules: ModuleIndex, *, is_kept: bool) -> Reading:
+    """What whoever keeps the results of a file, or hears of them, needs besides."""
+    path, interface = facts.path, modules.interface_of(facts)
+    if not is_kept:
+        return Reading(interface=interface)
     return Reading(modules.consulted_by(path), exports_of(facts), modules.gone_through_by(path), interface)
 
 

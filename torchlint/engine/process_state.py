@@ -105,9 +105,9 @@ class ProcessState:
 
     def _with_reading(self, result: FileResult) -> FileResult:
         facts = self.modules.put_back(result.path)
-        if facts is None or not self.context.is_handed_on:
+        if facts is None or not (self.context.is_kept or self.context.is_shared):
             return result
-        return replace(result, reading=reading_of(facts, self.modules))
+        return replace(result, reading=reading_of(facts, self.modules, is_kept=self.context.is_kept))
 
     def exports(self, path: str) -> bytes:
         """What a file shows to others, as a checksum; empty for one that cannot be read."""

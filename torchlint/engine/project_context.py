@@ -40,8 +40,10 @@ class ProjectContext(msgspec.Struct, frozen=True):
     """What notebooks write, by path."""
     beside: tuple[Path, ...] = ()
     """The files of the project that are no sources: manifests, scripts, configurations."""
-    is_handed_on: bool = False
-    """Whether a cache or another process takes the results: these need what others read of each file as well."""
+    is_kept: bool = False
+    """Whether a cache takes the results: it needs what they hang on."""
+    is_shared: bool = False
+    """Whether other processes hear of them: they need what others read of each file."""
 
     def work(self, job: Job) -> FileResult:
         from torchlint.engine.process_state import process_state_of  # noqa: PLC0415 - a kept report is told without

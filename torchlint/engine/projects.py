@@ -83,8 +83,8 @@ class ProjectRun:
         paths = tuple(sorted(known | written.keys()))
         self._cache = None if self._is_alone or self.scan.truncated else self.execution.cache
         beside = (*self.scan.environment, *self.scan.requirements)
-        is_handed_on = self._cache is not None or are_shared(len(paths), self.execution.jobs)
-        self.context = ProjectContext(root, settings, catalogue, paths, overlay, written, beside, is_handed_on)
+        is_kept, is_shared = self._cache is not None, are_shared(len(paths), self.execution.jobs)
+        self.context = ProjectContext(root, settings, catalogue, paths, overlay, written, beside, is_kept, is_shared)
 
     # What only a run without a kept report needs is slow to import.
 

@@ -112,8 +112,8 @@ def edges_of(facts: FileFacts, watch: Watch) -> Iterator[Edge]:
 
 def call_details(facts: FileFacts, watch: Watch, symbol: str) -> Iterator[CallDetails]:
     """What the calls of one symbol hand on, in the same order: few are asked."""
-    for site, names in facts.cached(_calls_by_symbol).get(symbol, ()):
-        for one in _call_edges(facts, site, names, watch):
+    for site in facts.cached(_calls_by_symbol).get(symbol, ()):
+        for one in _call_edges(facts, site, facts.names(site.node.func, site.scope), watch):
             carries = one.edge.passing >= Passing.CARRIED
             yield CallDetails(
                 place_of(facts, site.node, site.statement),
@@ -124,8 +124,8 @@ def call_details(facts: FileFacts, watch: Watch, symbol: str) -> Iterator[CallDe
             )
 
 
-def _calls_by_symbol(facts: FileFacts) -> dict[str, list[tuple[CallSite, Names]]]:
-    return grouped((facts.symbol_of(named[0]), named) for named in facts.calls.named)
+def _calls_by_symbol(facts: FileFacts) -> dict[str, list[CallSite]]:
+    return grouped((facts.symbol_of(site), site) for site in facts.symbols.calls)
 
 
 def _demands(facts: FileFacts, site: CallSite) -> tuple[Demand, ...]:

@@ -134,9 +134,14 @@ class ModuleIndex:
     def _keep(self, facts: FileFacts, *, is_spare: bool = False) -> None:
         """What was checked goes first: of that, an interface is enough for most that others ask."""
         for old in self._trees.put(facts, is_spare=is_spare):
-            if old.path not in self.interfaces:
-                self.interfaces[old.path] = interface_of(old.source.text, old.tree).encode()
+            self.interface_of(old)
             old.forget()
+
+    def interface_of(self, facts: FileFacts) -> bytes:
+        """What others read of a file, from now on without its tree."""
+        if facts.path not in self.interfaces:
+            self.interfaces[facts.path] = interface_of(facts.source.text, facts.tree).encode()
+        return self.interfaces[facts.path]
 
     def close(self) -> None:
         """Nothing more is asked: trees and modules hold each other, and no collector runs."""
