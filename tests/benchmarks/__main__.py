@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--work", type=Path, default=work, help="where wheels and tools are kept [default: %(default)s]"
     )
     options = parser.parse_args(arguments)
+    print(f"Python {sys.version}")
     wanted = options.trees.split(",")
     picture = options.picture
     for tree in (one for one in TREES if one.name in wanted):
