@@ -161,6 +161,9 @@ PIECES = (
     "u = 1 + \\\n    2  # noqa: E1",
     "# torchlint: file-ignore[TL101]",
     'class A:\n    """# noqa"""\n    def g(self):\n        try: 0\n        except E:  # noqa: G1\n            pass',
+    "class B(\n    A,  # noqa: H1\n):  # noqa: H2\n    # noqa: H3\n    x = [\n# noqa: H4\n]  # noqa: H5\n    # noqa: H6",
+    'class C:\n    class D: y = 2  # noqa: I1\n    @d  # noqa: I2\n    def m(self): """\n# noqa\n"""  # noqa: I3\n# noqa: I4',
+    "class E: z = 3  # noqa: J1",
     "s = '# noqa'",
     "",
 )

@@ -148,18 +148,17 @@ def _call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch) ->
     callees = [*(name for name, _ in called), *(name for _, name in mentioned)]
     if passing and not is_made and _counts_for_gradients(facts, callees):
         passing = passing_of(facts, site)
-    edge = Edge(symbol, "", passing=passing)
     is_of_another = any(not name.startswith(f"{facts.path}::") for name, _ in called)
     objects = tuple(_objects(facts, site)) if is_of_another and not is_test(facts.path) else ()
     for callee, given in called:  # a large project calls few of its functions
-        yield _CallEdge(replace(edge, callee=sys.intern(callee), objects=objects), given)
+        yield _CallEdge(Edge(symbol, sys.intern(callee), passing=passing, objects=objects), given)
     if holder is not None and isinstance(site.node.func, ast.Attribute):
-        yield _CallEdge(replace(edge, callee=site.node.func.attr, holder=holder))
+        yield _CallEdge(Edge(symbol, site.node.func.attr, passing=passing, holder=holder))
     for argument, callee in mentioned:
         is_loading = _is_for_loading(site.node, argument, names, watch.loading)
         is_later = is_loading or _keyword(site.node, argument) == _IN_WORKERS
         if is_started and not is_later and _is_function(callee):
-            yield _handed(facts, site, starter, argument, replace(edge, callee=callee))
+            yield _handed(facts, site, starter, argument, Edge(symbol, callee, passing=passing))
         else:
             mention = Edge(symbol, callee, is_reference=True, is_loading=is_loading, passing=passing)
             yield _CallEdge(_in_worker(facts, site, starter, mention), is_handed=True)

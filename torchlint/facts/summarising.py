@@ -26,7 +26,7 @@ from torchlint.facts.options.configurations import configurations
 from torchlint.facts.options.declared import options_in
 from torchlint.facts.places import place_of
 from torchlint.facts.randomness.draws import Draw, draw, may_draw
-from torchlint.facts.randomness.environments import EnvironmentCall, concerns_environments, environment_call
+from torchlint.facts.randomness.environments import EnvironmentCall, calls_for_environments, environment_call
 from torchlint.facts.randomness.saved import drawn_results, handed_to_writers, saved_results, writers_of
 from torchlint.facts.randomness.seeding import restores_generators, seed_calls
 from torchlint.facts.registries import registrations, registry_uses, table_uses
@@ -166,7 +166,7 @@ def _model_named(facts: FileFacts, site: CallSite, called: str) -> str | None:
 
 def _environments(facts: FileFacts, watch: Watch) -> Iterator[EnvironmentCall]:
     """The calls that do something to environments."""
-    for site in facts.symbols.calls if concerns_environments(facts) else ():
+    for site in calls_for_environments(facts):
         acted = environment_call(facts, site, facts.names(site.node.func, site.scope), watch.seeders)
         if acted is not None:
             yield acted

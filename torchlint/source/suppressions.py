@@ -99,15 +99,21 @@ def read_suppressions(source: Source, statements: Iterable[ast.stmt] = ()) -> Su
     return Suppressions(tuple(directives), tuple(malformed))
 
 
-def _beginnings(statements: Iterable[ast.stmt]) -> Iterator[int]:
-    """The lines that can be read without those above: at a statement of the module, and behind it."""
-    end = 0
+def _beginnings(statements: Iterable[ast.stmt], end: int = 0) -> Iterator[int]:
+    """The lines behind `end` that can be read without those above: at statements of the module and of its classes."""
     for statement in statements:
-        first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
+        first = _first_line(statement)
         if first > end:
             yield from (end + 1, first)
+        if isinstance(statement, ast.ClassDef):
+            yield from _beginnings(statement.body, max(statement.lineno, _first_line(statement.body[0]) - 1, end))
         end = max(end, statement.end_lineno or first)
     yield end + 1
+
+
+def _first_line(statement: ast.stmt) -> int:
+    above: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(one.lineno for one in above)])
 
 
 def _comments(lines: Sequence[str], beginnings: Sequence[int]) -> Iterator[tuple[str, int, int]]:

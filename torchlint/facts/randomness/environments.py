@@ -26,7 +26,8 @@ _GYM = ("gymnasium", "gym")
 _TABLE = load_generators().environments
 MAKERS = _TABLE.makers | _TABLE.algorithms
 SPACES = frozenset({"action_space", "single_action_space"})
-_WORDS = ("seed", "gym", "env", "stable_baselines3", "sb3_contrib", *SPACES)
+_METHODS = ("sample", "reset", "learn")
+_WORDS = ("gym", "env", "stable_baselines3", "sb3_contrib", *SPACES)
 _REPORTING = re.compile(r"^(?:info|debug|warning|error|log|print|format|join|append|add_|save|write|update|append)")
 _SEED = re.compile(r"seed", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"env", re.IGNORECASE)
@@ -62,9 +63,11 @@ def environment_call(facts: FileFacts, site: CallSite, names: Names, seeders: Se
     return EnvironmentCall(facts.path, facts.symbol_of(site), place_of(facts, site.node), part)
 
 
-def concerns_environments(facts: FileFacts) -> bool:
-    """A cheap look at the text for words that all such calls are written with: most files have none of them."""
-    return facts.source.mentions(*_WORDS)
+def calls_for_environments(facts: FileFacts) -> list[CallSite]:
+    """The calls that may do something to environments, by a cheap look at the text: most files have none."""
+    if facts.source.mentions("seed"):
+        return facts.symbols.calls
+    return facts.calls.find(names=MAKERS, words=_METHODS) if facts.source.mentions(*_WORDS) else []
 
 
 def _part(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> EnvironmentPart | None:
