@@ -161,7 +161,7 @@ PIECES = (
     "u = 1 + \\\n    2  # noqa: E1",
     "# torchlint: file-ignore[TL101]",
     'class A:\n    """# noqa"""\n    def g(self):\n        try: 0\n        except E:  # noqa: G1\n            pass',
-    "class B(\n    A,  # noqa: H1\n):  # noqa: H2\n    # noqa\n    x = [\n# noqa: H4\n]  # noqa: H5\n    # H, noqa",
+    "class B(\n    A,  # noqa: H1\n):  # noqa: H2\n    # noqa\n    x = [\n# noqa: H4\n]  # noqa: H5\n    # noqa",
     'class C:\n    class D: y = 2  # noqa\n    @d  # noqa\n    def m(self): """\n# noqa\n"""  # noqa: I3\n# noqa: I4',
     "class E: z = 3  # noqa: J1",
     "s = '# noqa'",

@@ -13,7 +13,7 @@ from torchlint.facts.full_names import public_name, union_of
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import is_method_of_tensors
-from torchlint.facts.tree import is_own, is_super
+from torchlint.facts.tree import is_own, is_self, is_super
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts, Places
@@ -34,6 +34,8 @@ def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
         return union_of([base for base in bases[:1] if not base.of_project])
     if names.callees or not isinstance(getattr(function, "value", function), ast.Name):
         return names  # what is deeper inside than `self.net` or `net.step` is neither kept nor handed over
+    if isinstance(function, ast.Attribute) and not is_self(function.value) and is_method_of_tensors(function.attr):
+        return names
     return _names_held(facts, function, scope)
 
 

@@ -124,8 +124,10 @@ class Target(msgspec.Struct, frozen=True):
 
 def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int = _DEPTH) -> tuple[Target | None, ...]:
     """The functions of this file that run when an expression is called; None stands for one that is not known."""
-    is_of_library = facts.names(expression, scope).is_of_library  # most calls
-    return (None,) if depth <= 0 or is_of_library else _functions_of(facts, expression, scope, depth)
+    names = facts.names(expression, scope)
+    is_known = isinstance(expression, ast.Attribute) and (is_self(expression.value) or is_super(expression.value))
+    is_of_other = names.is_of_library or (isinstance(expression, ast.Attribute) and not names.callees and not is_known)
+    return (None,) if depth <= 0 or is_of_other else _functions_of(facts, expression, scope, depth)  # most calls
 
 
 @memoized
