@@ -33,6 +33,13 @@ def test_a_cold_check(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert BYTES_A_LINE / 2 < work.bytes / work.lines <= BYTES_A_LINE
 
 
+def test_a_cold_check_of_long_files(project: Path) -> None:
+    """Three million characters: all trees stay at hand."""
+    for path in project.rglob("*.py"):
+        path.write_text(f"{path.read_text()}# {60_000 * '-'}\n")
+    assert FILES <= work_of(project).parsed <= PARSED
+
+
 def test_nothing_changed(project: Path) -> None:
     work_of(project, on_disk())
     assert work_of(project, on_disk()) == Work()
