@@ -48,6 +48,7 @@ def watch(session: Session) -> int:
 def _again(session: Session, changed: list[str], code: int | None) -> int | None:
     """Check, the first time without a change; the exit code stays where a configuration is being written."""
     from torchlint.catalogue import load_catalogue
+    from torchlint.engine.process_state import close_states
 
     if any(path.endswith(".toml") for path in changed):
         load_catalogue.cache_clear()  # rules of the user's own
@@ -57,6 +58,8 @@ def _again(session: Session, changed: list[str], code: int | None) -> int | None
         code = session.check()
     except (TorchlintError, FileNotFoundError) as error:  # the latter where the current folder is gone
         say_error(str(error))
+    finally:
+        close_states()
     say(f"checked again after {_named(changed)}: {_ENDS}" if changed else f"watching: {_ENDS}")
     return code
 
