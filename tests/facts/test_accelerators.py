@@ -23,6 +23,9 @@ _WORDS = DeviceWords.of(load_catalogue().devices)
         ("import numpy as np\n\n\n@np.errstate(gpu=1)\ndef f(x):\n    return x\n", {"cuda"}),
         ("import torch\ntorch.cuda.manual_seed(0)\n", set()),
         ('"""Doc."""; x = "xpu"\n', {"xpu"}),
+        ('print(f"""\n{\nx.cuda()}\n""")\n', {"cuda"}),
+        ("def f(x,\n      gpu=0):\n    return x\n", {"cuda"}),
+        ("def f(x: 'cuda',\n      y=0):\n    return x\n", {"cuda"}),
     ],
 )
 def test_devices_are_those_of_the_code(text: str, named: set[str]) -> None:

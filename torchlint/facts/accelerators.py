@@ -142,11 +142,12 @@ def _keeps_device(facts: FileFacts, given: ast.expr, scope: int) -> bool:
 
 
 def _texts(tree: ast.Module, lines: Sequence[int], neutral: Collection[ast.expr], words: DeviceWords) -> Iterator[str]:
-    """The names and strings that stand on some lines, docstrings and what moves nothing left out."""
+    """The names and strings of the statements on some lines, docstrings and what moves nothing left out."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        if not _stands_on(node, lines) or _says_nothing(node) or node in neutral:
+        is_elsewhere = isinstance(node, ast.stmt | ast.arg) and not _stands_on(node, lines)
+        if is_elsewhere or _says_nothing(node) or node in neutral:
             continue
         if isinstance(node, ast.ImportFrom):
             yield from {f"{node.module}.{alias.name}" for alias in node.names} - words.neutral
@@ -157,13 +158,11 @@ def _texts(tree: ast.Module, lines: Sequence[int], neutral: Collection[ast.expr]
         waiting += children(node)
 
 
-def _stands_on(node: ast.AST, lines: Sequence[int]) -> bool:
-    """Whether a node, its decorators included, stands on one of these lines; what has no line of its own may do so."""
-    first, end = getattr(node, "lineno", 0), getattr(node, "end_lineno", None)
-    if getattr(node, "decorator_list", None):
-        first = min(first, *(one.lineno for one in node.decorator_list))  # type: ignore[attr-defined]
+def _stands_on(node: ast.stmt | ast.arg, lines: Sequence[int]) -> bool:
+    """Whether a statement, its decorators included, or a parameter stands on one of these lines."""
+    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
     place = bisect.bisect_left(lines, first)
-    return end is None or (place < len(lines) and lines[place] <= end)
+    return place < len(lines) and lines[place] <= (node.end_lineno or first)
 
 
 def _says_nothing(node: ast.AST) -> bool:
