@@ -77,7 +77,10 @@ class Reading(msgspec.Struct, frozen=True, array_like=True, gc=False):
     consulted: tuple[str, ...] = ()
     """The other files that it hangs on: while these and the file stay as they are, so does what it says."""
     exports: bytes = b""
-    """Of the other files this alone counts (facts/exports.py); empty for a file that could not be read."""
+    """Of the other files this alone counts (facts/exports.py); empty for a file that could not be read.
+
+    Neither this nor the other files are told where no cache keeps them.
+    """
     gone_through: tuple[str, ...] = ()
     """Those of the other files of which all names count."""
     interface: bytes = b""

@@ -16,6 +16,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tree import children, last_word
+from torchlint.source.syntax import first_line
 from torchlint.source.text import distinct_words, small_letters
 
 CUDA = "cuda"
@@ -160,7 +161,7 @@ def _texts(tree: ast.Module, lines: Sequence[int], neutral: Collection[ast.expr]
 
 def _stands_on(node: ast.stmt | ast.arg, lines: Sequence[int]) -> bool:
     """Whether a statement, its decorators included, or a parameter stands on one of these lines."""
-    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    first = first_line(node)
     place = bisect.bisect_left(lines, first)
     return place < len(lines) and lines[place] <= (node.end_lineno or first)
 

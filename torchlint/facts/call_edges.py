@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -41,6 +42,9 @@ _UNSEEN: Arguments = ((), ((None, ast.Constant(...)),))
 _ANY: tuple[int | str, ...] = ("*",)
 """Whatever a function is given by what it is handed to."""
 _PROPERTIES = frozenset({"builtins.property", "functools.cached_property"})
+_BLANK = r"(?:\s|\\|#[^\n]*\n)*"
+_OWN_ATTRIBUTE = re.compile(rf"\bself\b{_BLANK}\.{_BLANK}(\w+)")
+"""As code writes it, be it over several lines."""
 _MAY_BE_LITERAL = (ast.Constant, ast.UnaryOp, *REFERRING)
 _IN_WORKERS = "worker_init_fn"
 """What data loaders call in processes of their own alone, whoever hands it on."""
@@ -238,12 +242,11 @@ def property_edges(facts: FileFacts) -> Iterator[Edge]:
     """`self.loss` runs the property of that name."""
     for scope in facts.symbols.scopes:
         names = _properties(facts, scope) if scope.kind is ScopeKind.CLASS else frozenset()
-        written = [name for name in names if f"self.{name}" in facts.source.text]
-        for method in (facts.symbols.scopes[index] for index in scope.children) if written else ():
+        for method in (facts.symbols.scopes[index] for index in scope.children) if names else ():
             node: ast.AST = method.node
             text = "\n".join(facts.source.lines[node.lineno - 1 : node.end_lineno])  # type: ignore[attr-defined]
-            if any(f"self.{name}" in text for name in written):
-                read = {one.attr for one in ast.walk(node) if is_own(one)}.intersection(written)
+            if not names.isdisjoint(_OWN_ATTRIBUTE.findall(text)):  # few are gone through
+                read = names.intersection(one.attr for one in ast.walk(node) if is_own(one))
                 yield from (Edge(method.qualname, f"{facts.path}::{scope.qualname}.{name}") for name in sorted(read))
 
 

@@ -10,6 +10,8 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from torchlint.source.syntax import first_line
+
 _BINDS_OUTSIDE = re.compile(r"\bglobal\b|:=")
 """What binds a name of the module from inside a function, or from its head."""
 
@@ -26,8 +28,7 @@ def interface_of(text: str, tree: ast.Module) -> str:
     lines = text.split("\n")
     may_bind = ("global" in text or ":=" in text) and _BINDS_OUTSIDE.search(text) is not None
     for statement in _left_out(tree.body):
-        above = [one.lineno for one in getattr(statement, "decorator_list", ())]
-        start, end = min([statement.lineno, *above]) - 1, statement.end_lineno or statement.lineno
+        start, end = first_line(statement) - 1, statement.end_lineno or statement.lineno
         whole = lines[start:end]
         if isinstance(statement, ast.Expr) and not _has_lines_of_its_own(statement, whole):
             continue

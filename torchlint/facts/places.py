@@ -9,6 +9,7 @@ import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.file import FileFacts
+from torchlint.source.syntax import first_line
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -66,10 +67,9 @@ class StatementLines:
 
 
 def _own_lines(statement: ast.stmt) -> tuple[int, int]:
-    first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
+    first = first_line(statement)
     body = getattr(statement, "body", None) or getattr(statement, "cases", None)
     if not isinstance(body, list):
         return first, statement.end_lineno or statement.lineno
     start = body[0].pattern if isinstance(body[0], ast.match_case) else body[0]
-    inner = min([start.lineno, *(d.lineno for d in getattr(start, "decorator_list", ()))])
-    return first, max(statement.lineno, inner - 1)
+    return first, max(statement.lineno, first_line(start) - 1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from torchlint.facts.control.blocks import following, preceding
 from torchlint.facts.file import FileFacts
+from torchlint.source.syntax import first_line
 
 _HEADED = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith,
@@ -32,7 +33,7 @@ def span_of(facts: FileFacts, statement: ast.stmt) -> Span:
     symbols = facts.symbols
     current: ast.stmt | None = statement
     while current is not None:
-        first, last = _first_line(current), current.end_lineno or current.lineno
+        first, last = first_line(current), current.end_lineno or current.lineno
         if _starts_its_line(facts, current, first):
             below_header = _body_line(current) if current is statement else None
             if below_header is not None:
@@ -46,7 +47,7 @@ def _body_line(statement: ast.stmt) -> int | None:
     """The first line of a compound statement's body, when its header has lines of its own."""
     if not isinstance(statement, _HEADED):
         return None
-    line = _first_line(statement.body[0])
+    line = first_line(statement.body[0])
     return line if line > _header_end(statement) else None
 
 
@@ -59,12 +60,6 @@ def _header_end(statement: ast.stmt) -> int:
     ]
     ends: list[int] = [getattr(node, "end_lineno", None) or 0 for child in nodes for node in ast.walk(child)]
     return max([statement.lineno, *ends])
-
-
-def _first_line(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", None)
-    lines: list[int] = [statement.lineno, *(decorator.lineno for decorator in decorators or ())]
-    return min(lines)
 
 
 def _starts_its_line(facts: FileFacts, statement: ast.stmt, first: int) -> bool:

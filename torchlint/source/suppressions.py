@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from torchlint.source.syntax import first_line
 from torchlint.source.text import Source
 
 DirectiveKind = Literal["ignore", "noqa", "file", "file-noqa"]
@@ -102,18 +103,13 @@ def read_suppressions(source: Source, statements: Iterable[ast.stmt] = ()) -> Su
 def _beginnings(statements: Iterable[ast.stmt], end: int = 0) -> Iterator[int]:
     """The lines behind `end` that can be read without those above: at statements of the module and of its classes."""
     for statement in statements:
-        first = _first_line(statement)
+        first = first_line(statement)
         if first > end:
             yield from (end + 1, first)
         if isinstance(statement, ast.ClassDef):
-            yield from _beginnings(statement.body, max(statement.lineno, _first_line(statement.body[0]) - 1, end))
+            yield from _beginnings(statement.body, max(statement.lineno, first_line(statement.body[0]) - 1, end))
         end = max(end, statement.end_lineno or first)
     yield end + 1
-
-
-def _first_line(statement: ast.stmt) -> int:
-    above: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(one.lineno for one in above)])
 
 
 def _comments(lines: Sequence[str], beginnings: Sequence[int]) -> Iterator[tuple[str, int, int]]:

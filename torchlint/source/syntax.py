@@ -24,6 +24,7 @@ __all__ = [
     "bracket_depth_exceeds",
     "can_be_parsed",
     "deep_place",
+    "first_line",
     "parse_python",
     "parse_text",
 ]
@@ -155,3 +156,9 @@ def parses(text: str) -> bool:
     except UnreadableSource:
         return False
     return True
+
+
+def first_line(node: ast.stmt | ast.arg | ast.pattern) -> int:
+    """Where a node begins, its decorators included."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])

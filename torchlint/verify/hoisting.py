@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
+from torchlint.source.syntax import first_line
 from torchlint.verify.names import bound_names, used_names
-from torchlint.verify.slicing import Slice, changed_name, closure, first_line, only
+from torchlint.verify.slicing import Slice, changed_name, closure, only
 
 
 def slice_before(tree: ast.Module, text: str, line: int) -> Slice:

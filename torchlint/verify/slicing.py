@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from torchlint.source.syntax import first_line
 from torchlint.verify.names import bound_names, is_main_guard, root_name, used_names
 
 _MUTATORS = re.compile(r"(add|append|extend|insert|update|setdefault|register|set_defaults|set|put|load|merge)(_\w+)?")
@@ -174,11 +175,6 @@ def only(text: str, kept: Sequence[ast.stmt]) -> str:
     lines = text.split("\n")
     rows = {row for statement in kept for row in range(first_line(statement), (statement.end_lineno or 0) + 1)}
     return "\n".join(line if row in rows else "" for row, line in enumerate(lines, 1))
-
-
-def first_line(statement: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def touches_surroundings(statement: ast.stmt) -> bool:

@@ -26,7 +26,8 @@ _GYM = ("gymnasium", "gym")
 _TABLE = load_generators().environments
 MAKERS = _TABLE.makers | _TABLE.algorithms
 SPACES = frozenset({"action_space", "single_action_space"})
-_METHODS = ("sample", "reset", "learn")
+_NAMED = MAKERS | {f"{algorithm}().learn" for algorithm in _TABLE.algorithms}
+_METHODS = ("sample", "reset")
 _WORDS = ("gym", "env", "stable_baselines3", "sb3_contrib", *SPACES)
 _REPORTING = re.compile(r"^(?:info|debug|warning|error|log|print|format|join|append|add_|save|write|update|append)")
 _SEED = re.compile(r"seed", re.IGNORECASE)
@@ -67,7 +68,7 @@ def calls_for_environments(facts: FileFacts) -> list[CallSite]:
     """The calls that may do something to environments, by a cheap look at the text: most files have none."""
     if facts.source.mentions("seed"):
         return facts.symbols.calls
-    return facts.calls.find(names=MAKERS, words=_METHODS) if facts.source.mentions(*_WORDS) else []
+    return facts.calls.find(names=_NAMED, words=_METHODS) if facts.source.mentions(*_WORDS) else []
 
 
 def _part(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> EnvironmentPart | None:
