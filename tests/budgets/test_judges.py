@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from unittest import mock
 
@@ -89,21 +90,24 @@ def test_few_files_are_asked(tmp_path: Path, layers: str, user: str, reader: str
     assert len(files_asked(tmp_path)) <= FEW
 
 
-def test_what_names_stand_for_is_not_read_again_after_other_processes_read_it(tmp_path: Path) -> None:
-    """Only whole trees that are asked are read here; the way of a name from file to file was read by the others."""
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="what is counted in other processes reaches them by fork")
+def test_no_process_reads_a_file_whole_for_what_others_ask_of_it(tmp_path: Path) -> None:
+    """The way of a name leads through files of both: the process that checks a file tells the other of it."""
     texts = {f"step{n}.py": f"from step{n + 1} import op{n + 1} as op{n}\n" for n in range(FILES)}
     texts |= {f"step{FILES}.py": f"from ops import scaled as op{FILES}\n", "ops.py": _SCALED}
     texts |= {"train.py": _SCALING, "requirements.txt": "torch==2.6.0\n"}
     for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    whole: list[str] = []
-    read = ModuleIndex.read
+    log = tmp_path / "opened.txt"
+    opened = ModuleIndex._opened
 
-    def reading(modules: ModuleIndex, path: str) -> object:
-        whole.append(path)
-        return read(modules, path)
+    def opening(modules: ModuleIndex, path: str) -> object:
+        with log.open("a") as file:
+            file.write(f"{path} {path in modules.interfaces}\n")
+        return opened(modules, path)
 
-    with mock.patch.object(ModuleIndex, "read", reading):  # the processes have lists of their own
+    with mock.patch.object(ModuleIndex, "_opened", opening):
         check_paths([tmp_path], CheckOptions(jobs=2))
-    assert "train.py" in whole
-    assert len(set(whole)) <= FEW
+    told = set(log.read_text().splitlines())
+    assert "ops.py True" in told
+    assert not [line for line in told if line.endswith("False")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -94,17 +95,31 @@ def test_the_command_says_so_in_one_line_and_exits_with_2(
 def test_a_judge_that_raises_is_one_line_and_the_other_findings_stay(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def judge(draft: Draft, _: Project) -> Draft:
-        if draft.path == "module_17.py":
-            raise_error()
-        return draft
-
-    with_broken_check(monkeypatch, "cudnn_switches.benchmark", judge=judge)
+    with_broken_check(monkeypatch, "cudnn_switches.benchmark", judge=judging(raise_error))
     report = check_paths([project])
     assert [(error.check, Path(error.path).name) for error in report.internal_errors] == [
         ("cudnn_switches.benchmark", "module_17.py")
     ]
     assert len(report.diagnostics) == 79
+
+
+def judging(breaks: Break) -> registration.Judge:
+    def judge(draft: Draft, _: Project) -> Draft:
+        if draft.path == "module_17.py":
+            breaks()
+        return draft
+
+    return judge
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere files are judged in this process")
+def test_a_process_that_dies_while_it_judges_costs_its_file_one_line(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_broken_check(monkeypatch, "cudnn_switches.benchmark", judge=judging(die))
+    report = check_paths([project], CheckOptions(jobs=2))
+    assert [(error.check, Path(error.path).name) for error in report.internal_errors] == [("judges", "module_17.py")]
+    assert len(report.diagnostics) == 78
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the changed check reaches the workers by fork")

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -84,12 +84,55 @@ def test_processes_learn_what_others_found_out() -> None:
     def work(item: int) -> str:
         return f"{item} {len(heard)} {'x' * 400_000}"
 
-    exchange: Exchange[str] = Exchange(lambda result: [result], heard.update)
+    exchange: Exchange[int, str] = Exchange(lambda _: [], lambda result: [result], heard.update)
     results = list(Processes(work, str, 2, lambda _: 1, exchange).map(range(60)))
     assert sorted(int(result.split()[0]) for result in results) == list(range(60))
     most = max(int(result.split()[1]) for result in results)
     assert 0 < most < 60
     assert not heard
+
+
+class Looks:
+    """Processes that look at their shares first; one that sees 666 dies of it."""
+
+    def __init__(self) -> None:
+        self.seen: set[int] = set()
+
+    def begin(self, items: Sequence[int]) -> list[int]:
+        if 666 in items:
+            os._exit(3)
+        self.seen.update(items)
+        return list(items)
+
+    def map(self, *stages: Sequence[int]) -> list[tuple[int, frozenset[int]]]:
+        """Each item, and what its process had seen, or heard of, by then."""
+        exchange: Exchange[int, tuple[int, frozenset[int]]] = Exchange(self.begin, lambda _: [], self.seen.update)
+
+        def work(item: int) -> tuple[int, frozenset[int]]:
+            return _doubled(item), frozenset(self.seen)
+
+        def on_death(item: int) -> tuple[int, frozenset[int]]:
+            return -item, frozenset()
+
+        return list(Processes(work, on_death, 2, lambda _: 1, exchange).map(*stages))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the work reaches the processes by fork")
+def test_all_shares_are_looked_at_before_the_first_item_is_worked_on() -> None:
+    assert {seen for _, seen in Looks().map(range(60))} == {frozenset(range(60))}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the work reaches the processes by fork")
+def test_a_look_that_kills_costs_nothing() -> None:
+    assert sorted(item for item, _ in Looks().map([*range(30), 666])) == [-666, *(2 * item for item in range(30))]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the work reaches the processes by fork")
+def test_a_stage_begins_when_all_of_the_one_before_is_answered() -> None:
+    """Deaths of the first stage are told before the second, and those of the second cost themselves."""
+    doubled = [item for item, _ in Looks().map([*range(10), 555, *range(10, 30)], [*range(100, 120), 667])]
+    assert sorted(doubled[:31]) == [-555, *(2 * item for item in range(30))]
+    assert sorted(doubled[31:]) == [-667, *(2 * item for item in range(100, 120))]
 
 
 def test_processes_may_be_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:

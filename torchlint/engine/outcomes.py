@@ -41,26 +41,26 @@ class Court:
         self._unassumed = dataclasses.replace(
             project, settings=dataclasses.replace(project.settings, assume_deterministic=False, determinism="off")
         )
-        self._old: list[Draft] = []
-        self.outcome = Outcome()
 
-    def hear(self, result: FileResult) -> None:
-        """Add what one file has to say to the outcome."""
-        self._old += [draft for draft in result.drafts if draft.message == PYTHON_2]
-        self.outcome.internal_errors += result.internal_errors
+    def hear(self, result: FileResult) -> Outcome:
+        """What one file has to say."""
         suppressor = Suppressor(result.comments, self._settings, self._project.catalogue)
-        said = self._judge_all(result.drafts, result.shown, suppressor)
+        outcome = Outcome(internal_errors=list(result.internal_errors))
+        said = self._judge_all(result.drafts, result.shown, suppressor, outcome)
         programs, errors = program_drafts(result, self._program_checks, self._project)
         rules = self._project.catalogue.rules
         left = [draft for draft in programs if said.isdisjoint(rules[draft.code].gives_way_to)]
-        self._judge_all(left, result.shown, suppressor)
-        self.outcome.internal_errors += errors
+        self._judge_all(left, result.shown, suppressor, outcome)
+        outcome.internal_errors += errors
         if "TL002" in self._settings.selected:
-            self._judge_all(tuple(suppressor.unused(result.path)), result.shown, suppressor)
+            self._judge_all(tuple(suppressor.unused(result.path)), result.shown, suppressor, outcome)
+        return outcome
 
-    def hear_python_2(self) -> None:
-        """After all files: one line for those that Python 2 alone reads, at the first."""
-        old = [draft for draft in self._old if not self._path_ignores.silences(draft.code, draft.path)]
+    def hear_python_2(self, results: Sequence[FileResult]) -> Outcome:
+        """One line for the files that Python 2 alone reads, at the first."""
+        outcome, silences = Outcome(), self._path_ignores.silences
+        found = (draft for result in results for draft in result.drafts if draft.message == PYTHON_2)
+        old = [draft for draft in found if not silences(draft.code, draft.path)]
         if old:
             shown = [draft.location.path for draft in old]
             rest = [f"and {len(shown) - _MOST_NAMED} more"] if len(shown) > _MOST_NAMED else []
@@ -71,9 +71,10 @@ class Court:
             }
             related = tuple(Related(draft.location, "Python 2 as well") for draft in old[1:])
             told = msgspec.structs.replace(old[0], values=values, related=related)
-            self._judge_all([told], told.path, Suppressor((), self._settings, self._project.catalogue))
+            self._judge_all([told], told.path, Suppressor((), self._settings, self._project.catalogue), outcome)
+        return outcome
 
-    def _judge_all(self, drafts: Sequence[Draft], shown: str, suppressor: Suppressor) -> set[str]:
+    def _judge_all(self, drafts: Sequence[Draft], shown: str, suppressor: Suppressor, outcome: Outcome) -> set[str]:
         """Judge drafts, and tell the codes of those that hold, silenced or not."""
         said: set[str] = set()
         for draft in drafts:
@@ -82,12 +83,12 @@ class Court:
             ):
                 continue
             try:
-                diagnostic = self._judged(draft)
+                diagnostic = self._judged(draft, outcome)
             except OverBudget:
                 continue  # as where a search is too long: then nothing is found
             except Exception as error:  # noqa: BLE001 - one broken judge must not take the others down; it is reported
                 broken = InternalError(draft.check, shown, f"{type(error).__name__}: {error}")
-                self.outcome.internal_errors.append(broken)
+                outcome.internal_errors.append(broken)
                 continue
             if diagnostic is None:
                 continue
@@ -95,14 +96,14 @@ class Court:
                 said.add(diagnostic.code)
             silenced = suppressor.silences(diagnostic, draft.lines)
             if self._path_ignores.silences(diagnostic.code, draft.path) or silenced:
-                self.outcome.suppressed += not draft.is_open
+                outcome.suppressed += not draft.is_open
             else:
-                (self.outcome.open if draft.is_open else self.outcome.diagnostics).append(diagnostic)
+                (outcome.open if draft.is_open else outcome.diagnostics).append(diagnostic)
         return said
 
-    def _judged(self, draft: Draft) -> Diagnostic | None:
+    def _judged(self, draft: Draft, outcome: Outcome) -> Diagnostic | None:
         check = self._checks.get(draft.check)
         diagnostic = judge(draft, check, self._project)
         if diagnostic is None and self._settings.assume_deterministic and draft.operators:
-            self.outcome.fixed += judge(draft, check, self._unassumed) is not None
+            outcome.fixed += judge(draft, check, self._unassumed) is not None
         return diagnostic

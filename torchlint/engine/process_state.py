@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -77,6 +78,11 @@ class ProcessState:
     def facts(self, path: str) -> FileFacts | None:
         """The whole facts of a file; None for one that cannot be read."""
         return self.modules.read(path)
+
+    def interfaces_of(self, paths: Sequence[str]) -> list[tuple[str, bytes]]:
+        """What others read of files, of as many as have room for their trees until they are checked."""
+        read = self.modules.read_ahead(paths) if paths and self.concerns(paths[0]) else ()
+        return [(facts.path, self.modules.interface_of(facts)) for facts in read]
 
     def check(self, path: str) -> FileResult:
         shown = self.context.shown(path)

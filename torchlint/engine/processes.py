@@ -7,7 +7,6 @@ import functools
 import itertools
 import multiprocessing
 import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +15,7 @@ from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from torchlint.engine.shares import Shares
-from torchlint.engine.workers import Exchange, with_large_stack, work_through
+from torchlint.engine.workers import Exchange, are_inherited, with_large_stack, work_through
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -25,7 +24,7 @@ _AHEAD = 2
 """Chunks that a process has: one at work and one to go on with."""
 _MOST = 60
 """Windows waits for 63 things at once."""
-_CONTEXT = multiprocessing.get_context("fork") if sys.platform == "linux" else multiprocessing.get_context("spawn")
+_CONTEXT = multiprocessing.get_context("fork") if are_inherited() else multiprocessing.get_context("spawn")
 
 
 class Processes(Generic[Item, Result]):
@@ -37,7 +36,7 @@ class Processes(Generic[Item, Result]):
         on_death: Callable[[Item], Result],
         jobs: int,
         size: Callable[[Item], int],
-        exchange: Exchange[Result] | None = None,
+        exchange: Exchange[Item, Result] | None = None,
     ) -> None:
         self._work = work
         self._on_death = on_death
@@ -45,54 +44,75 @@ class Processes(Generic[Item, Result]):
         self._size = size
         self._exchange = exchange
 
-    def map(self, items: Sequence[Item]) -> Iterator[Result]:
-        """Results as they come. When a process dies, what it may have held is gone through alone, at the end.
+    def map(self, *stages: Sequence[Item]) -> Iterator[Result]:
+        """Results as they come, of one stage after the other.
 
-        Raises OSError, before the first result, where there are no processes to be had.
+        When a process dies, what it may have held is gone through alone, at the end of the stage. Raises OSError,
+        before the first result, where there are no processes to be had.
         """
-        number_of_shares = max(min(self._jobs, len(items), _MOST), 1)
-        shares = Shares(items, list(map(self._size, items)), number_of_shares)
-        processes: dict[object, _Process[Item, Result]] = {}
-        suspects: list[Item] = []
+        processes: _Running[Item, Result] = {}
         try:
+            number_of_shares = max(min(self._jobs, len(stages[0]), _MOST), 1)
             for number in range(number_of_shares):
-                self._start(number, shares, processes)
-            while processes:
-                for pipe in wait([process.pipe for process in processes.values()]):
-                    process = processes[pipe]
-                    results = process.results()
-                    if results is None:
-                        suspects += itertools.chain.from_iterable(process.given)
-                        process.given.clear()
-                        with contextlib.suppress(OSError):  # then the others do its share
-                            self._start(process.number, shares, processes)
-                    else:
-                        self._tell(results, [one for one in processes.values() if one is not process])
-                        process.give_from(shares)
-                        yield from results
-                    if not process.given:
-                        processes.pop(pipe).stop()
+                self._start(number, processes)
+            for items in stages:
+                shares = Shares(items, list(map(self._size, items)), number_of_shares)
+                self._begin(shares, processes)
+                suspects: list[Item] = []
+                yield from self._through(shares, processes, suspects)
+                for result in map(self._alone, suspects):
+                    self._tell(self._told([result]), None, processes)
+                    yield result
         finally:
             for process in processes.values():
                 process.stop()
+
+    def _through(
+        self, shares: Shares[Item], processes: _Running[Item, Result], suspects: list[Item]
+    ) -> Iterator[Result]:
+        """The results of one stage; `suspects` gets the items that are left."""
+        for process in processes.values():
+            process.give_from(shares)
+        while working := [process.pipe for process in processes.values() if process.given]:
+            for pipe in wait(working):
+                process = processes[pipe]
+                results = process.results()
+                if results is None:
+                    suspects += itertools.chain.from_iterable(process.given)
+                    processes.pop(pipe).stop()
+                    with contextlib.suppress(OSError):  # then the others do its share
+                        self._start(process.number, processes).give_from(shares)
+                else:
+                    self._tell(self._told(results), process, processes)
+                    process.give_from(shares)
+                    yield from results
         while left := shares.next(0):
             suspects += left
-        yield from map(self._alone, suspects)
 
-    def _tell(self, results: Sequence[Result], others: Sequence[_Process[Item, Result]]) -> None:
-        if self._exchange is not None:
-            news = [one for result in results for one in self._exchange.told(result)]
-            for other in others:
-                other.news += news
-
-    def _start(self, number: int, shares: Shares[Item], processes: dict[object, _Process[Item, Result]]) -> None:
-        """A process for a share, if there is still something to do."""
+    def _start(self, number: int, processes: _Running[Item, Result]) -> _Process[Item, Result]:
         process = _Process(self._work, number, self._exchange)
-        process.give_from(shares)
-        if process.given:
-            processes[process.pipe] = process
-        else:
-            process.stop()
+        processes[process.pipe] = process
+        return process
+
+    def _begin(self, shares: Shares[Item], processes: _Running[Item, Result]) -> None:
+        """Let each process look at its share, wait for all, and tell the others what each has found out."""
+        if self._exchange is not None:
+            for process in processes.values():
+                process.begin(shares.of(process.number))
+            for process in processes.values():
+                news = process.begun()
+                self._exchange.hear(news)
+                self._tell(news, process, processes)
+
+    def _told(self, results: Sequence[Result]) -> list[object]:
+        return [] if self._exchange is None else [one for result in results for one in self._exchange.told(result)]
+
+    def _tell(
+        self, news: Sequence[object], source: _Process[Item, Result] | None, processes: _Running[Item, Result]
+    ) -> None:
+        for other in processes.values():
+            if other is not source:
+                other.news += news
 
     def _alone(self, item: Item) -> Result:
         """An item that was out when a process died, in a process of its own: most of them are innocent."""
@@ -112,7 +132,7 @@ class _Process(Generic[Item, Result]):
     """One process, the chunks that it was given and has not answered, and what others found out since the last."""
 
     def __init__(
-        self, work: Callable[[Item], Result], number: int = 0, exchange: Exchange[Result] | None = None
+        self, work: Callable[[Item], Result], number: int = 0, exchange: Exchange[Item, Result] | None = None
     ) -> None:
         self.number = number
         self.news: list[object] = []
@@ -135,6 +155,19 @@ class _Process(Generic[Item, Result]):
             self.pipe.send((chunk, self.news))
         self.news = []
 
+    def begin(self, share: list[Item]) -> None:
+        """Let it look at its share, before any of that is worked on."""
+        with contextlib.suppress(OSError):  # as in `give`
+            self.pipe.send((share, None))
+
+    def begun(self) -> list[object]:
+        """What it has found out then; a process that has died has found out nothing."""
+        try:
+            news: list[object] = self.pipe.recv()
+        except (EOFError, OSError):
+            return []
+        return news
+
     def results(self) -> list[Result] | None:
         """Of the chunk that was given first, when they are there; None where the process has died."""
         try:
@@ -154,24 +187,41 @@ class _Process(Generic[Item, Result]):
         self._process.join()
 
 
+_Running = dict[object, _Process[Item, Result]]
+"""Processes by their pipes."""
+_Told = tuple[list[Item], Sequence[object] | None]
+"""A chunk to work on and the news before it; or, without news, a share to look at."""
+
+
 def _serve(
-    work: Callable[[Item], Result], exchange: Exchange[Result] | None, pipe: Connection, asking: Connection
+    work: Callable[[Item], Result], exchange: Exchange[Item, Result] | None, pipe: Connection, asking: Connection
 ) -> None:
     """Chunks in, results out, until nobody asks any more. An interruption is for the process that asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asking.close()  # else this process would wait for itself when the other has died
-    given: SimpleQueue[tuple[list[Item], Sequence[object]] | None] = SimpleQueue()
+    given: SimpleQueue[_Told[Item] | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(pipe, given), daemon=True).start()
     while (told := given.get()) is not None:
-        chunk, news = told
-        if exchange is not None:
-            exchange.hear(news)
-        results = with_large_stack(functools.partial(work_through, work, chunk))
+        answer = with_large_stack(functools.partial(_answer, work, exchange, *told))
         with contextlib.suppress(OSError):  # nobody asks any more
-            pipe.send(results)
+            pipe.send(answer)
 
 
-def _listen(pipe: Connection, given: SimpleQueue[tuple[list[Item], Sequence[object]] | None]) -> None:
+def _answer(
+    work: Callable[[Item], Result],
+    exchange: Exchange[Item, Result] | None,
+    items: list[Item],
+    news: Sequence[object] | None,
+) -> Sequence[object]:
+    if exchange is None:
+        return work_through(work, items)
+    if news is None:
+        return work_through(exchange.begin, [items])[0]
+    exchange.hear(news)
+    return work_through(work, items)
+
+
+def _listen(pipe: Connection, given: SimpleQueue[_Told[Item] | None]) -> None:
     """Take in at once what is sent: two processes that both wait until the other has read would wait for ever."""
     with contextlib.suppress(EOFError, OSError):
         while True:

@@ -26,6 +26,12 @@ class Job(msgspec.Struct, frozen=True):
     summary_only: bool = False
 
 
+class Case(msgspec.Struct, frozen=True):
+    """One file to judge, when all files of the project have been checked."""
+
+    path: str
+
+
 class ProjectContext(msgspec.Struct, frozen=True):
     """What a worker process needs to do a job; plain data, so that it travels."""
 
@@ -51,9 +57,18 @@ class ProjectContext(msgspec.Struct, frozen=True):
         state = process_state_of(self)
         return state.summary(job.path) if job.summary_only else state.check(job.path)
 
+    def begin(self, jobs: Sequence[Job]) -> list[tuple[str, bytes]]:
+        """Read files before they are checked, as many as stay at hand, for what other processes need of them."""
+        from torchlint.engine.process_state import process_state_of  # noqa: PLC0415 - as in `work`
+
+        return process_state_of(self).interfaces_of([job.path for job in jobs])
+
     def told(self, result: FileResult) -> list[tuple[str, bytes]]:
-        """What processes that have not read a file need of it."""
-        return [] if result.reading is None else [(result.path, result.reading.interface)]
+        """What processes that have not read a file need of it, unless they know it already."""
+        from torchlint.engine.process_state import process_state_of  # noqa: PLC0415 - as in `work`
+
+        reading, known = result.reading, process_state_of(self).modules.interfaces
+        return [] if reading is None or result.path in known else [(result.path, reading.interface)]
 
     def hear(self, told: Sequence[tuple[str, bytes]]) -> None:
         """Others have read these files."""
@@ -61,12 +76,12 @@ class ProjectContext(msgspec.Struct, frozen=True):
 
         process_state_of(self).modules.interfaces.update(told)
 
-    def size(self, job: Job) -> int:
+    def size(self, path: str) -> int:
         """About how much there is to read: bytes."""
         try:
-            return os.stat(os.path.join(self.root, job.path)).st_size  # noqa: PTH116, PTH118 - every file passes
+            return os.stat(os.path.join(self.root, path)).st_size  # noqa: PTH116, PTH118 - every file passes
         except OSError:
-            return len(self.contents.get(job.path, b""))
+            return len(self.contents.get(path, b""))
 
     def shown(self, path: str) -> str:
         """The file that the user opens to see the text of a path."""

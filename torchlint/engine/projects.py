@@ -14,19 +14,22 @@ from msgspec.structs import replace
 from torchlint.catalogue import Catalogue
 from torchlint.config import Settings
 from torchlint.diagnostics import InternalError, Note, Report
-from torchlint.engine.hearing import Hearing
+from torchlint.engine.hearing import Hearing, Outcome
 from torchlint.engine.narrowing import EVERYTHING, Narrowing
 from torchlint.engine.notebook_files import notebook_files
 from torchlint.engine.path_ignores import unused_ignores
-from torchlint.engine.project_context import Job, ProjectContext
+from torchlint.engine.project_context import Case, Job, ProjectContext
 from torchlint.engine.reporting import reported
-from torchlint.engine.workers import Exchange, Workers, are_shared
+from torchlint.engine.trial import Trial, Verdict
+from torchlint.engine.workers import Exchange, Workers, are_inherited, are_shared
 from torchlint.source.discovery import ProjectFiles, scan_project
 
 if TYPE_CHECKING:
     from torchlint.checks.framework.registration import Check
     from torchlint.engine.analysis import FileResult
     from torchlint.engine.cache.results import Keeper, ResultCache
+    from torchlint.engine.outcomes import Court
+    from torchlint.engine.trial import Judge
     from torchlint.facts.summary import FileSummary
     from torchlint.project.index import Project
 
@@ -110,9 +113,10 @@ class ProjectRun:
         return self._reported(hearing, narrowing)
 
     def _heard_anew(self) -> Hearing:
-        results = self.results(self.files)
+        verdicts: list[Verdict] = []
+        results = self.results(self.files, verdicts)
         project = self.project(results)
-        hearing = self.heard(results, project)
+        hearing = self.heard(results, project, verdicts)
         hearing = replace(hearing, notes=(*hearing.notes, *self._read_beside()))
         if self._keeper is not None:
             self._keeper.keep_report(self.files, hearing, project.outside)
@@ -133,10 +137,13 @@ class ProjectRun:
                 "project (`--isolated-facts` asks none)"
             )
 
-    def results(self, paths: Sequence[str]) -> list[FileResult]:
-        """What these files of the project say by themselves, sorted by path."""
+    def results(self, paths: Sequence[str], verdicts: list[Verdict] | None = None) -> list[FileResult]:
+        """What these files of the project say by themselves, sorted by path.
+
+        `verdicts` gets what the project makes of each where several processes do all that, and nothing otherwise.
+        """
         results = []
-        for result in self._analysed([Job(path) for path in sorted(paths, key=_importing_last)]):
+        for result in self._analysed([Job(path) for path in sorted(paths, key=_importing_last)], verdicts):
             results.append(result)
             self._has_done(result.path)
         return sorted(results, key=lambda result: result.path)
@@ -154,51 +161,77 @@ class ProjectRun:
             hearing.outcome.diagnostics += unused_ignores(self.settings, self.catalogue, self.context.paths)
         return reported([hearing], self.settings, self.catalogue, narrowing)
 
-    def heard(self, results: Sequence[FileResult], project: Project) -> Hearing:
-        """All that the project makes of the results."""
-        from torchlint.checks.framework.registration import all_program_checks  # noqa: PLC0415
-        from torchlint.engine.outcomes import Court  # noqa: PLC0415
-
-        program_checks = () if self.scan.truncated else all_program_checks()
-        holders = {path: held.notebook for path, held in self.context.written.items()}
-        court = Court(project, self.checks, program_checks, holders)
-        for result in results:
-            court.hear(result)
-        court.hear_python_2()
-        court.outcome.internal_errors += self._errors_beside
+    def heard(self, results: Sequence[FileResult], project: Project, verdicts: Sequence[Verdict] = ()) -> Hearing:
+        """All that the project makes of the results; `verdicts`, if any, are those on each of them."""
+        court = self._court(project)
+        for verdict in verdicts:
+            project.outside.learn(verdict.asked_outside)
+            if self._keeper is not None:
+                self._keeper.learn(verdict.answers)
+        said = [one.outcome for one in sorted(verdicts, key=lambda one: one.path)] or map(court.hear, results)
+        outcome = Outcome.of_all([*said, court.hear_python_2(results)])
+        outcome.internal_errors += self._errors_beside
         checked = [result for result in results if not result.is_skipped]
         return Hearing(
-            court.outcome,
+            outcome,
             notes=(*self._notes(project), *(note for result in results for note in result.notes)),
             paths=frozenset(_relative(self.settings.root, self.root / result.path) for result in checked),
             targets={result.shown: project.target_for(result.path) for result in checked},
             programs=tuple(_programs(checked)),
         )
 
-    def _analysed(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
+    def _court(self, project: Project) -> Court:
+        from torchlint.checks.framework.registration import all_program_checks  # noqa: PLC0415
+        from torchlint.engine.outcomes import Court  # noqa: PLC0415
+
+        program_checks = () if self.scan.truncated else all_program_checks()
+        holders = {path: held.notebook for path, held in self.context.written.items()}
+        return Court(project, self.checks, program_checks, holders)
+
+    def _judge_among(self, results: Sequence[FileResult]) -> Judge:
+        """The judge of single files, in a process that goes on with something else after it."""
+        project = self.project(results)
+        court, keeper = self._court(project), self._keeper
+
+        def judge(result: FileResult) -> Verdict:
+            outcome = court.hear(result)
+            answers = () if keeper is None else keeper.answers_since()
+            return Verdict(result.path, outcome, answers, project.outside.told)
+
+        return judge
+
+    def _analysed(self, jobs: Sequence[Job], verdicts: list[Verdict] | None = None) -> Iterator[FileResult]:
         keeper = self._keeper
         known = {} if keeper is None else dict(keeper.known(jobs))
         yield from known.values()
         of_path = {job.path: job for job in jobs if job not in known}
-        for result in self._done(list(of_path.values())):
+        if (
+            not are_inherited()
+            or not are_shared(len(jobs), self.execution.jobs)
+            or len(of_path) < len(self.context.paths)
+        ):
+            verdicts = None
+        for result in self._done(list(of_path.values()), verdicts):
             if keeper is not None:
                 keeper.keep(of_path[result.path], result)
             yield replace(result, reading=None)
 
-    def _done(self, jobs: Sequence[Job]) -> Iterator[FileResult]:
+    def _done(self, jobs: Sequence[Job], verdicts: list[Verdict] | None) -> Iterator[FileResult]:
         from torchlint.engine.process_state import process_state_of  # noqa: PLC0415
 
         state = process_state_of(self.context)  # made before processes are forked, so that these have it
-        context = self.context
+        trial = Trial(self.context, None if verdicts is None else self._judge_among)
         if are_shared(len(jobs), self.execution.jobs):
             state.modules.folders  # noqa: B018 - else each process reads all sources for them
-        exchange = Exchange(context.told, context.hear)
-        workers = Workers(
-            context.work, context.on_death, jobs=self.execution.jobs, size=context.size, exchange=exchange
-        )
-        for result in workers.map(jobs):
-            context.hear(context.told(result))
-            yield result
+        exchange = Exchange(trial.begin, trial.told, trial.hear)
+        workers = Workers(trial.work, trial.on_death, jobs=self.execution.jobs, size=trial.size, exchange=exchange)
+        for found in workers.map(jobs, [] if verdicts is None else [Case(job.path) for job in jobs]):
+            trial.hear(trial.told(found))
+            if isinstance(found, Verdict):
+                assert verdicts is not None
+                verdicts.append(found)
+            else:
+                yield found
 
     def project(self, results: Sequence[FileResult] = ()) -> Project:
         """The project around some results; what they do not say is read when it is asked for."""

@@ -32,6 +32,10 @@ class Shares(Generic[Item]):
             self._left[share] += size
             before += size
 
+    def of(self, number: int) -> list[Item]:
+        """What is left of one."""
+        return [item for item, _ in self._shares[number]]
+
     def next(self, number: int) -> list[Item]:
         """What a process does next, from the front of its share or the end of another; nothing once all is out."""
         is_own = bool(self._shares[number])

@@ -87,15 +87,30 @@ def _started(target: Callable[[], None]) -> threading.Thread:
         threading.stack_size(previous)
 
 
+def are_inherited() -> bool:
+    """Whether processes know all that this one knows: they are forked."""
+    return sys.platform == "linux"
+
+
 def are_shared(items: int, jobs: int | None) -> bool:
     """Whether so many items go to several processes, of so many at the most (None: as many as there are cores)."""
     return items >= _WORTH_A_POOL and (jobs or default_jobs()) > 1
 
 
-class Exchange(Generic[Result]):
-    """What processes learn of each other's results: `told` picks it from one, and `hear` takes such news in."""
+class Exchange(Generic[Item, Result]):
+    """What processes learn of each other.
 
-    def __init__(self, told: Callable[[Result], Sequence[Any]], hear: Callable[[Sequence[Any]], None]) -> None:
+    `begin` looks at the items of a process before any is worked on, and `told` at one result; `hear` takes in what both
+    tell.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[[Sequence[Item]], Sequence[Any]],
+        told: Callable[[Result], Sequence[Any]],
+        hear: Callable[[Sequence[Any]], None],
+    ) -> None:
+        self.begin = begin
         self.told = told
         self.hear = hear
 
@@ -110,7 +125,7 @@ class Workers(Generic[Item, Result]):
         *,
         jobs: int | None = None,
         size: Callable[[Item], int] = lambda _: 1,
-        exchange: Exchange[Result] | None = None,
+        exchange: Exchange[Item, Result] | None = None,
     ) -> None:
         self._work = work
         self._on_death = on_death
@@ -118,25 +133,26 @@ class Workers(Generic[Item, Result]):
         self._size = size
         self._exchange = exchange
 
-    def map(self, items: Sequence[Item]) -> Iterator[Result]:
-        """Results in any order, as they come."""
-        if not are_shared(len(items), self._jobs):
-            yield from self._here(items)
+    def map(self, *stages: Sequence[Item]) -> Iterator[Result]:
+        """Results in any order, as they come; those of a stage when all of the one before are there."""
+        if not are_shared(len(stages[0]), self._jobs):
+            yield from self._here(*stages)
             return
         try:
             # What starts processes is slow to import, and small runs need none.
             from torchlint.engine.processes import Processes  # noqa: PLC0415
 
             jobs = self._jobs or default_jobs()
-            yield from Processes(self._work, self._on_death, jobs, self._size, self._exchange).map(items)
+            yield from Processes(self._work, self._on_death, jobs, self._size, self._exchange).map(*stages)
         except OSError:  # no processes to be had (a sandbox, a full system)
-            yield from self._here(items)
+            yield from self._here(*stages)
 
-    def _here(self, items: Sequence[Item]) -> Iterator[Result]:
+    def _here(self, *stages: Sequence[Item]) -> Iterator[Result]:
         """In this process, a few at a time: whoever gets a result may need less of it."""
-        for start in range(0, len(items), _AT_ONCE):
-            some = items[start : start + _AT_ONCE]
-            yield from with_large_stack(functools.partial(work_through, self._work, some))
+        for items in stages:
+            for start in range(0, len(items), _AT_ONCE):
+                some = items[start : start + _AT_ONCE]
+                yield from with_large_stack(functools.partial(work_through, self._work, some))
 
 
 def work_through(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:

@@ -58,6 +58,10 @@ class Outside:
         """What was asked, of which path, and the checksum of the answer."""
         return tuple((kind, path, known) for (kind, path), known in self._told.items())
 
+    def learn(self, told: Iterable[Told]) -> None:
+        """What another process asked."""
+        self._told.update(((kind, path), known) for kind, path, known in told)
+
     @staticmethod
     def says_the_same(told: Iterable[Told]) -> bool:
         """Whether the file system answers questions today as it did then."""

@@ -19,6 +19,8 @@ class Shelf:
         self._spare: dict[str, None] = {}
         """Paths of those that go first, the oldest first."""
         self._size = 0
+        self.is_full = False
+        """Whether facts had to go."""
 
     def get(self, path: str) -> FileFacts | None:
         facts = self._facts.pop(path, None)
@@ -43,6 +45,7 @@ class Shelf:
         while self._size > self._most and len(self._facts) > 1:
             oldest = self.take(next(iter(self._spare or self._facts)))
             assert oldest is not None
+            self.is_full = True
             yield oldest
 
     def clear(self) -> None:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from torchlint.engine.project_context import ProjectContext
 
 Made = TypeVar("Made")
+Answered = tuple[Asked, tuple[str, ...], tuple[str, ...], bytes]
+"""The question to a file, what its answer hangs on (`Reading`), and the answer."""
 
 UNREADABLE = b"-"
 """The exports of a file that cannot be read."""
@@ -94,6 +96,7 @@ class Keeper:
         self._numbers = {path: number for number, path in enumerate(context.paths)}
         self._is_new = False
         self._said: dict[Asked, Kept] | None = None
+        self._answers: list[Answered] = []
 
     def report(self, files: Sequence[str]) -> Hearing | None:
         """What an earlier run had to say about these files of the project."""
@@ -172,7 +175,19 @@ class Keeper:
     def keep_answer(self, path: str, question: bytes, answer: bytes) -> None:
         """Keep what a file answered in this run."""
         modules = self._state.modules
-        self._keep((path, question), modules.consulted_by(path), modules.gone_through_by(path), answer)
+        answered = (path, question), modules.consulted_by(path), modules.gone_through_by(path), answer
+        self._answers.append(answered)
+        self._keep(*answered)
+
+    def answers_since(self) -> list[Answered]:
+        """What files answered in this process since it was asked last, for another."""
+        answers, self._answers = self._answers, []
+        return answers
+
+    def learn(self, answers: Iterable[Answered]) -> None:
+        """Keep what files answered in another process."""
+        for answered in answers:
+            self._keep(*answered)
 
     def read(self, path: str) -> bytes:
         """A source; in a process that stays it is read once, as long as it stays the same."""
