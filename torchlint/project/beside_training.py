@@ -81,19 +81,15 @@ class UnusedDefinitions:
         if self._is_open(path, name):
             return None
         found = set()
-        for other in self._naming(path, name):
+        having = self._having(path, name)
+        named = self._project.texts.naming(name, self._project.summaries)
+        for other in [one for one in named if not is_test(one) and (one in having or self._may_import(one, path))]:
             for part in (one for one in self._parts_of(other) if name in one.words):
                 is_trial = part.is_guard and only_tries(self._project, other)
                 if not part.is_plain and not is_trial:
                     return None
                 found |= {(other, part.name)} if part.is_plain else set()
         return frozenset(found)
-
-    def _naming(self, path: str, name: str) -> list[str]:
-        """The sources that may name it: those in which it has a name, or that import what is not found."""
-        having = self._having(path, name)
-        named = self._project.texts.naming(name, self._project.summaries)
-        return [one for one in named if not is_test(one) and (one in having or self._may_import(one, path))]
 
     def _may_import(self, importer: str, path: str) -> bool:
         """Whether a source imports a module of this name that is not found: folders may be put on the path unseen."""
@@ -106,14 +102,12 @@ class UnusedDefinitions:
         own = [one.is_plain for one in self._parts_of(path) if one.name == name]
         if own != [True] or self._project.configuration_files.say(name):
             return True
-        if self._imports_anything and not self._is_imported_by_name(path):
+        # What others than its package import by name, no text picks.
+        if self._imports_anything and all(
+            one.endswith("__init__.py") for one in self._project.importers.get(path, frozenset())
+        ):
             return True
         return any(self._looks_up(one) for one in self._having(path, name))
-
-    def _is_imported_by_name(self, path: str) -> bool:
-        """Whether others than the package import the module: it is one of their parts, none that a text picks."""
-        importers = self._project.importers.get(path, frozenset())
-        return not all(one.endswith("__init__.py") for one in importers)
 
     @functools.cached_property
     def _imports_anything(self) -> bool:
@@ -205,14 +199,22 @@ def only_tries(project: Project, path: str) -> bool:
 
 def gets_into_no_training(project: Project, path: str, symbol: str) -> bool:
     """Whether code stands where nothing of it gets into what the project trains."""
-    return _is_left_out(project, path) or is_only_tried(project, path, symbol)
+    is_alone = not project.is_in_package(path) and not project.importers.get(path)
+    starts = is_alone and bool(project.programs_starting_in(path))
+    # A script that none imports starts something else, and others train.
+    if starts and project.has_training and not project.imports_by_name and not project.may_train((path, "")):
+        return True
+    return is_only_tried(project, path, symbol)
 
 
 def is_only_tried(project: Project, path: str, symbol: str) -> bool:
     """Whether code of a project that trains runs in a trial of its file alone, or is part of what nothing uses."""
     if project.has_training and _is_of_trial(project, path, symbol):
         return True
-    return symbol not in ("", MAIN) and _is_unused(project, path, symbol.partition(".")[0])
+    # Who uses what a package holds that is installed, or what a notebook does, may be anywhere.
+    is_open = path.endswith(".ipynb") or (project.is_installed and project.is_in_package(path))
+    is_named = symbol not in ("", MAIN)
+    return is_named and not is_open and project.cached(UnusedDefinitions).hold(path, symbol.partition(".")[0])
 
 
 def only_predicts(project: Project, path: str) -> bool:
@@ -253,16 +255,3 @@ def _is_of_trial(project: Project, path: str, symbol: str) -> bool:
     callers = {place for place, _ in project.programs.calls.calls_of(f"{path}::{symbol}")}
     is_of_guard = symbol == MAIN or ("." not in symbol and callers == {(path, MAIN)})
     return is_of_guard and only_tries(project, path)
-
-
-def _is_left_out(project: Project, path: str) -> bool:
-    """Whether a script is beside what is trained: it starts something else, none imports it, and others train."""
-    is_alone = not project.is_in_package(path) and not project.importers.get(path)
-    starts = is_alone and bool(project.programs_starting_in(path))
-    return starts and project.has_training and not project.imports_by_name and not project.may_train((path, ""))
-
-
-def _is_unused(project: Project, path: str, name: str) -> bool:
-    """Who uses what a package holds that is installed, or what a notebook does, may be anywhere."""
-    is_open = path.endswith(".ipynb") or (project.is_installed and project.is_in_package(path))
-    return not is_open and project.cached(UnusedDefinitions).hold(path, name)

@@ -322,9 +322,6 @@ class Project:
     def environment(self) -> tuple[EnvironmentWrite, ...]:
         """Every write of a watched variable, in Python, notebooks and other files."""
         inside = [write for summary in self.summaries.values() for write in summary.environment]
-        return (*inside, *self._environment_outside())
-
-    def _environment_outside(self) -> list[EnvironmentWrite]:
         found = []
         for path in self.environment_files:
             try:
@@ -334,7 +331,7 @@ class Project:
             except OSError:
                 continue  # a file that cannot be read sets nothing that we could know of
             found += environment_outside_python(path.relative_to(self.root).as_posix(), text, self.catalogue.variables)
-        return found
+        return (*inside, *found)
 
     @functools.cached_property
     def configuration_files(self) -> ConfigurationFiles:

@@ -123,8 +123,13 @@ def randomness_of(
     """
     start = [(program.path, ""), (program.path, program.entry.symbol)]
     run = calls.run(start)
-    loading = _loading(run, calls, summaries)
-    drawing = run | loading if _loads_in_main_process(run, summaries) else run
+    methods = ((path, f"{name}.{method}") for path, name in run if path in summaries for method in _LOADING)
+    handed = (calls.callee(edge) for place in run for edge in calls.edges_from(place) if edge.is_loading)
+    loading = calls.run([*(place for place in methods if place[1] in summaries[place[0]].functions), *handed])
+    loaders = ((path, loader) for path, summary in summaries.items() for loader in summary.workers)
+    made = [loader.where for path, loader in loaders if (path, loader.symbol) in run]
+    is_in_main_process = bool(made) and all(where is Where.MAIN_PROCESS for where in made)
+    drawing = run | loading if is_in_main_process else run
     seeds = _seeds(calls.possible(program.reached), run, summaries)
     asked = [(seed, option_for(seed) if seed.demands or seed.symbol or seed.without_cuda else "") for seed in seeds]
     possible = tuple(replace(seed, option=option) for seed, option in asked if option is not None)
@@ -156,16 +161,13 @@ def is_meant(seed: SeedCall, program: Program, summaries: Mapping[str, FileSumma
     makers = {f"{seed.path}::{seed.symbol}", f"{seed.path}::{seed.symbol.rpartition('.')[0]}"}
     called = {edge.callee for edge in summaries[program.path].edges if not edge.is_reference}
     return not called.isdisjoint(makers) or any(
-        edge.callee in makers and f"{path}::{edge.symbol}" in called and _is_program(edge.symbol)
+        edge.callee in makers
+        and f"{path}::{edge.symbol}" in called
+        and (_WHOLE.match(edge.symbol) is not None or says(edge.symbol, "training"))
         for path in {one.partition("::")[0] for one in called} & summaries.keys()
         if not _is_built_apart(path, program.path, summaries)
         for edge in summaries[path].edges
     )
-
-
-def _is_program(function: str) -> bool:
-    """Whether a function is called what the whole of a program is."""
-    return _WHOLE.match(function) is not None or says(function, "training")
 
 
 def _is_built_apart(path: str, start: str, summaries: Mapping[str, FileSummary]) -> bool:
@@ -181,19 +183,6 @@ def _seeds(
     in_workers = {name for summary in summaries.values() for name in summary.worker_inits}
     seeds = (one for summary in summaries.values() for one in summary.seeds if (one.path, one.symbol) in places)
     return tuple(s for s in seeds if (s.path, s.symbol) in run or f"{s.path}::{s.symbol}" not in in_workers)
-
-
-def _loads_in_main_process(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> bool:
-    loaders = ((path, loader) for path, summary in summaries.items() for loader in summary.workers)
-    made = [loader.where for path, loader in loaders if (path, loader.symbol) in run]
-    return bool(made) and all(where is Where.MAIN_PROCESS for where in made)
-
-
-def _loading(run: frozenset[Symbol], calls: CallGraph, summaries: Mapping[str, FileSummary]) -> frozenset[Symbol]:
-    """What loaders run: methods of data sets, and functions that data sets and loaders are handed."""
-    methods = ((path, f"{name}.{method}") for path, name in run if path in summaries for method in _LOADING)
-    handed = (calls.callee(edge) for place in run for edge in calls.edges_from(place) if edge.is_loading)
-    return calls.run([*(place for place in methods if place[1] in summaries[place[0]].functions), *handed])
 
 
 def _first_draws(

@@ -104,32 +104,26 @@ class _SamplerAnalysis(Containment):
             self._loops.append((above, value))
             return ()
         if isinstance(above, ast.Attribute):
-            return self._member(value, above)
+            if value.label == _LOADER and above.attr in _SAMPLER_AT:
+                return [replace(value, node=above, label=SAMPLER)]
+            is_read = isinstance(above.ctx, ast.Load) and above.attr in _ATTRIBUTES.get(value.label, ())
+            return () if is_read or value.label == _WRAPPED else [lost(above)]
         if isinstance(above, ast.Call | ast.keyword):
-            return self._into_call(value, above)
+            keyword = above.arg if isinstance(above, ast.keyword) else None
+            call = self.facts.index.parents[above] if isinstance(above, ast.keyword) else above
+            if not isinstance(call, ast.Call) or call.func is value.node or is_recorded(self.facts, value.node):
+                return self.passes(value)
+            name = self.facts.names(call.func, self.facts.index.scope_of(call)).only
+            if value.label != SAMPLER:
+                return [replace(value, node=call, label=_WRAPPED)] if name in _WRAPPERS else self.passes(value)
+            if name == _BATCH_SAMPLER:
+                return [value.at(call)]
+            if name not in LOADERS:
+                return self.passes(value)
+            place = call.args.index(value.node) if keyword is None else _SAMPLER_AT.get(keyword)
+            is_taken = place in _SAMPLER_AT.values()
+            return [replace(value, node=call, label=_LOADER)] if is_taken else [lost(value.node)]
         return () if isinstance(above, ast.comprehension) else self.passes(value)
-
-    def _member(self, value: Value, member: ast.Attribute) -> Iterable[Move | Sink]:
-        if value.label == _LOADER and member.attr in _SAMPLER_AT:
-            return [replace(value, node=member, label=SAMPLER)]
-        is_read = isinstance(member.ctx, ast.Load) and member.attr in _ATTRIBUTES.get(value.label, ())
-        return () if is_read or value.label == _WRAPPED else [lost(member)]
-
-    def _into_call(self, value: Value, above: ast.Call | ast.keyword) -> Iterable[Move | Sink]:
-        keyword = above.arg if isinstance(above, ast.keyword) else None
-        call = self.facts.index.parents[above] if isinstance(above, ast.keyword) else above
-        if not isinstance(call, ast.Call) or call.func is value.node or is_recorded(self.facts, value.node):
-            return self.passes(value)
-        name = self.facts.names(call.func, self.facts.index.scope_of(call)).only
-        if value.label != SAMPLER:
-            return [replace(value, node=call, label=_WRAPPED)] if name in _WRAPPERS else self.passes(value)
-        if name == _BATCH_SAMPLER:
-            return [value.at(call)]
-        if name not in LOADERS:
-            return self.passes(value)
-        place = call.args.index(value.node) if keyword is None else _SAMPLER_AT.get(keyword)
-        is_taken = place in _SAMPLER_AT.values()
-        return [replace(value, node=call, label=_LOADER)] if is_taken else [lost(value.node)]
 
     def trained(self) -> ast.For | None:
         """A loop that trains on the data, run once for each epoch."""

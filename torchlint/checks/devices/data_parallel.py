@@ -82,7 +82,11 @@ def find(visit: Visit) -> Iterator[Finding]:
     if name not in _DEVICES or is_gradless(visit.facts, visit.call):
         return
     devices = argument_of(visit.call, "device_ids", _DEVICES[name])
-    if not _is_one_device(visit, devices) and not _is_wrapped_for_loading(visit):
+    # Over `[device]` the module runs as it is, in no thread.
+    shown, _ = display_of(visit.facts, devices, visit.scope)
+    parts = shown.elts if isinstance(shown, ast.List | ast.Tuple) else []
+    is_one = len(parts) == 1 and not isinstance(parts[0], ast.Starred)
+    if not is_one and not _is_wrapped_for_loading(visit):
         values = {"spelling": spelling_of(visit), "symbol": visit.symbol, "made": " ".join(sorted(_made(visit)))}
         yield Finding(_CODE, visit.node, values)
 
@@ -97,13 +101,6 @@ def _made(visit: Visit) -> Iterator[str]:
             made, call, _ = name.partition("()")
             if "::" in made and call:
                 yield made
-
-
-def _is_one_device(visit: Visit, devices: ast.expr | None) -> bool:
-    """Over `[device]` the module runs as it is, in no thread."""
-    shown, _ = display_of(visit.facts, devices, visit.scope)
-    parts = shown.elts if isinstance(shown, ast.List | ast.Tuple) else []
-    return len(parts) == 1 and not isinstance(parts[0], ast.Starred)
 
 
 def _is_wrapped_for_loading(visit: Visit) -> bool:

@@ -90,25 +90,21 @@ def _computed(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8
     function = value.func
     if isinstance(function, ast.Attribute) and _copies(function.attr):
         return _computed(facts, function.value, scope, depth - 1)
-    return _of_call(facts, value, scope)
+    name = facts.names(value.func, scope).only or ""
+    last = name.rpartition(".")[2]
+    if function_named(name).rounds:
+        return _at(facts, last, value, value.args, scope)
+    if isinstance(value.func, ast.Attribute) and method_named(value.func.attr).rounds and "." not in name:
+        return _at(facts, value.func.attr, value, [value.func.value], scope)
+    if kind_of(facts, value.func, scope) is Kind.MODULE and value.args:
+        return _at(facts, "a model", value, value.args[:1], scope)
+    return None
 
 
 def _copies(name: str) -> bool:
     """Whether a method gives the same numbers, as floats, here or elsewhere."""
     found = method_named(name)
     return found.copies and found.element not in ("integer", "bool")
-
-
-def _of_call(facts: FileFacts, call: ast.Call, scope: int) -> _Computed | None:
-    name = facts.names(call.func, scope).only or ""
-    last = name.rpartition(".")[2]
-    if function_named(name).rounds:
-        return _at(facts, last, call, call.args, scope)
-    if isinstance(call.func, ast.Attribute) and method_named(call.func.attr).rounds and "." not in name:
-        return _at(facts, call.func.attr, call, [call.func.value], scope)
-    if kind_of(facts, call.func, scope) is Kind.MODULE and call.args:
-        return _at(facts, "a model", call, call.args[:1], scope)
-    return None
 
 
 def _at(facts: FileFacts, operator: str, node: ast.expr, operands: list[ast.expr], scope: int) -> _Computed | None:

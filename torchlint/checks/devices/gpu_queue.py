@@ -75,7 +75,16 @@ def effects(facts: FileFacts, statement: ast.stmt, before: ast.expr | None = Non
             yield _of_call(facts, site)
     scope = facts.symbols.scope_of[statement]
     for node in expressions:
-        yield from _of_expression(facts, node, scope)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and is_on_cuda(facts, node, scope):
+            yield Effect.WORK
+        if isinstance(node, ast.Await | ast.Yield | ast.YieldFrom | ast.Lambda):
+            yield Effect.UNKNOWN
+        if isinstance(node, ast.FormattedValue) and not isinstance(node.value, ast.Constant):
+            yield Effect.NOTHING if kind_of(facts, node.value, scope) in (Kind.NUMBER, Kind.TEXT) else Effect.WAIT
+        if isinstance(node, ast.Compare | ast.BoolOp | ast.IfExp) and not _is_plain_test(node):
+            yield Effect.WAIT
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not _is_plain_index(node):
+            yield Effect.WAIT
 
 
 def _sites(facts: FileFacts) -> dict[ast.stmt, list[CallSite]]:
@@ -99,19 +108,6 @@ def _evaluated_before(facts: FileFacts, statement: ast.stmt, other: ast.expr) ->
     around = {id(outer) for outer, _ in facts.index.ancestors(other)}
     before = itertools.takewhile(lambda node: node is not other, _own_expressions(statement))
     return [node for node in before if id(node) not in around]
-
-
-def _of_expression(facts: FileFacts, node: ast.expr, scope: int) -> Iterator[Effect]:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and is_on_cuda(facts, node, scope):
-        yield Effect.WORK
-    if isinstance(node, ast.Await | ast.Yield | ast.YieldFrom | ast.Lambda):
-        yield Effect.UNKNOWN
-    if isinstance(node, ast.FormattedValue) and not isinstance(node.value, ast.Constant):
-        yield Effect.NOTHING if kind_of(facts, node.value, scope) in (Kind.NUMBER, Kind.TEXT) else Effect.WAIT
-    if isinstance(node, ast.Compare | ast.BoolOp | ast.IfExp) and not _is_plain_test(node):
-        yield Effect.WAIT
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not _is_plain_index(node):
-        yield Effect.WAIT
 
 
 def _is_plain_test(node: ast.expr) -> bool:
@@ -143,21 +139,20 @@ def _of_call(facts: FileFacts, site: CallSite) -> Effect:
         return Effect.WAIT
     if name.startswith("torch.") and "()" not in name:
         return _of_torch(facts, call, name, scope)
-    if _is_model(facts, call, scope):
-        return _of_module(facts, call.func, scope)
+    is_given_cuda = last in _MODELS and any(is_on_cuda(facts, argument, scope) for argument in call.args)
+    if is_given_cuda or is_on_cuda(facts, call.func, scope):
+        # Work, unless its own code in this file waits, or may.
+        names = _made_as(facts, call.func, scope)
+        if any("detection" in name or "generat" in name.lower() for name in names):
+            return Effect.UNKNOWN
+        own = [one for one in (own_scope(facts, name) for name in names) if one is not None]
+        is_work = all(is_module_class(facts, one) and not _waits_in(facts, one) for one in own)
+        return Effect.WORK if is_work else Effect.UNKNOWN
     if last in _LOSSES:
         return Effect.COPY
     if is_method_call(call):
         return _of_method(facts, call, scope)
     return Effect.NOTHING if kind_of(facts, call.func, scope) is Kind.MODULE else Effect.UNKNOWN
-
-
-def _is_model(facts: FileFacts, call: ast.Call, scope: int) -> bool:
-    """Whether a module on the device is called: it was moved there, or is called a model and given what was."""
-    if is_on_cuda(facts, call.func, scope):
-        return True
-    last = last_word(call.func)
-    return last in _MODELS and any(is_on_cuda(facts, argument, scope) for argument in call.args)
 
 
 def _of_torch(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Effect:
@@ -168,16 +163,6 @@ def _of_torch(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Effect
     if name.startswith("torch.linalg.") or kind_of(facts, call, scope) is not Kind.TENSOR:
         return Effect.UNKNOWN
     return Effect.WORK if is_on_cuda(facts, call, scope) else Effect.NOTHING
-
-
-def _of_module(facts: FileFacts, module: ast.expr, scope: int) -> Effect:
-    """A call of a model: work, unless its own code in this file waits, or may."""
-    names = _made_as(facts, module, scope)
-    if any("detection" in name or "generat" in name.lower() for name in names):
-        return Effect.UNKNOWN
-    own = [one for one in (own_scope(facts, name) for name in names) if one is not None]
-    is_work = all(is_module_class(facts, one) and not _waits_in(facts, one) for one in own)
-    return Effect.WORK if is_work else Effect.UNKNOWN
 
 
 def _made_as(facts: FileFacts, module: ast.expr, scope: int) -> set[str]:

@@ -233,7 +233,15 @@ class HostCopy(Analysis):
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above, call = self.facts.index.parents[value.node], call_with(self.facts, value.node)
         if call is not None:
-            return self._argument(value, call)
+            name = self.facts.names(call.func, self.facts.index.inner_scope_of(call)).only or ""
+            if name in load_host_copies().viewing:
+                return [value.at(call)]
+            called = function_named(name)
+            is_copied = called.carries and not called.memory
+            is_of_numpy = name.startswith(("numpy.", "cv2.")) and not name.endswith("()")
+            if name in load_host_copies().reading or reads_all(name) or is_copied or is_of_numpy:
+                return self._read(value, call)
+            return self.passes(value)
         if isinstance(above, ast.Attribute):
             return self._member(value, above)
         if isinstance(above, ast.Subscript):
@@ -265,17 +273,6 @@ class HostCopy(Analysis):
         if called.views:
             return [value.at(call)]
         return self._read(value, call) if called.reads or (called.carries and not called.device) else ()
-
-    def _argument(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
-        name = self.facts.names(call.func, self.facts.index.inner_scope_of(call)).only or ""
-        if name in load_host_copies().viewing:
-            return [value.at(call)]
-        called = function_named(name)
-        is_copied = called.carries and not called.memory
-        is_of_numpy = name.startswith(("numpy.", "cv2.")) and not name.endswith("()")
-        if name in load_host_copies().reading or reads_all(name) or is_copied or is_of_numpy:
-            return self._read(value, call)
-        return self.passes(value)
 
     def _subscript(self, value: Value, above: ast.Subscript) -> Iterable[Move | Sink]:
         if above.value is value.node:

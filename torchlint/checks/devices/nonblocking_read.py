@@ -93,7 +93,11 @@ def _is_copy_to_host(facts: FileFacts, site: CallSite) -> bool:
     if not isinstance(call.func, ast.Attribute) or not facts.value(_non_blocking(call), site.scope).only(bool):
         return False
     if call.func.attr == "to":
-        return _goes_to_host(facts, call, site.scope) and _may_be_on_device(facts, call.func.value, site.scope)
+        # `device`, which happens to be the CPU, moves nothing.
+        device = argument_of(call, "device", 0)
+        is_named = isinstance(device, ast.Name) and not _OF_HOST.search(device.id.lower())
+        is_to_host = not is_named and devices_named(facts, device, site.scope) is Device.CPU
+        return is_to_host and _may_be_on_device(facts, call.func.value, site.scope)
     source = argument_of(call, "src", 0)
     if call.func.attr != "copy_" or source is None or not _is_pinned(facts, call.func.value, site.scope):
         return False
@@ -104,13 +108,6 @@ def _non_blocking(call: ast.Call) -> ast.expr | None:
     """`copy_(src, non_blocking)`, `to(device, dtype, non_blocking)`."""
     assert isinstance(call.func, ast.Attribute)
     return argument_of(call, "non_blocking", 2 if call.func.attr == "to" else 1)
-
-
-def _goes_to_host(facts: FileFacts, call: ast.Call, scope: int) -> bool:
-    """`"cpu"`, `torch.device("cpu")`, or a name that says so; `device`, which happens to be the CPU, moves nothing."""
-    device = argument_of(call, "device", 0)
-    is_named = isinstance(device, ast.Name) and not _OF_HOST.search(device.id.lower())
-    return not is_named and devices_named(facts, device, scope) is Device.CPU
 
 
 def _may_be_on_device(facts: FileFacts, tensor: ast.expr, scope: int) -> bool:

@@ -90,7 +90,15 @@ def _all_differences(facts: FileFacts) -> dict[str, list[tuple[ast.BinOp, int]]]
 
 def _work_between(facts: FileFacts, start: ast.stmt, site: CallSite) -> ast.stmt | None:
     """The first work of the region that may be queued still at the second reading; None where anything may wait."""
-    region = _region(facts, start, site)
+    # All of it runs once, in order.
+    around = set(enclosing(facts, start))
+    entered = (outer for outer in enclosing(facts, site.statement) if outer not in around)
+    is_straight = all(
+        isinstance(outer, ast.With | ast.If)
+        and strongest(effects(facts, outer)) <= (Effect.NOTHING if isinstance(outer, ast.With) else Effect.COPY)
+        for outer in entered
+    )
+    region = between(facts, start, site.statement) if is_straight else None
     if region is None:
         return None
     queued: ast.stmt | None = None
@@ -110,41 +118,25 @@ def _before(facts: FileFacts, site: CallSite) -> Effect:
     return Effect.UNKNOWN if found > Effect.WORK else found
 
 
-def _region(facts: FileFacts, start: ast.stmt, site: CallSite) -> list[ast.stmt] | None:
-    """The statements that run between two readings, if they run once, in order, and all of them."""
-    around = set(enclosing(facts, start))
-    entered = (outer for outer in enclosing(facts, site.statement) if outer not in around)
-    is_straight = all(
-        isinstance(outer, ast.With | ast.If)
-        and strongest(effects(facts, outer)) <= (Effect.NOTHING if isinstance(outer, ast.With) else Effect.COPY)
-        for outer in entered
-    )
-    return between(facts, start, site.statement) if is_straight else None
-
-
 def _effects_of(facts: FileFacts, statements: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, Effect]]:
     for statement in statements:
-        yield from _effect_of(facts, statement)
-
-
-def _effect_of(facts: FileFacts, statement: ast.stmt) -> Iterator[tuple[ast.stmt, Effect]]:
-    own = list(effects(facts, statement))
-    if isinstance(statement, ast.With):
-        yield statement, Effect.UNKNOWN if strongest(own) is not Effect.NOTHING else Effect.NOTHING
-        yield from _effects_of(facts, statement.body)
-    elif isinstance(statement, ast.For):
-        yield statement, _of_loop(facts, statement)
-    elif isinstance(statement, ast.If):
-        inner = [effect for _, effect in _effects_of(facts, [*statement.body, *statement.orelse])]
-        yield statement, strongest([*own, *inner])
-    elif isinstance(statement, _PLAIN):
-        # In one statement, what waits reads what the work gives.
-        is_both = Effect.WORK in own and Effect.WAIT in own
-        yield statement, Effect.UNKNOWN if is_both else strongest(own)
-        if Effect.COPY in own and Effect.WORK in own and not is_both:
-            yield statement, Effect.WORK
-    else:
-        yield statement, Effect.UNKNOWN
+        own = list(effects(facts, statement))
+        if isinstance(statement, ast.With):
+            yield statement, Effect.UNKNOWN if strongest(own) is not Effect.NOTHING else Effect.NOTHING
+            yield from _effects_of(facts, statement.body)
+        elif isinstance(statement, ast.For):
+            yield statement, _of_loop(facts, statement)
+        elif isinstance(statement, ast.If):
+            inner = [effect for _, effect in _effects_of(facts, [*statement.body, *statement.orelse])]
+            yield statement, strongest([*own, *inner])
+        elif isinstance(statement, _PLAIN):
+            # In one statement, what waits reads what the work gives.
+            is_both = Effect.WORK in own and Effect.WAIT in own
+            yield statement, Effect.UNKNOWN if is_both else strongest(own)
+            if Effect.COPY in own and Effect.WORK in own and not is_both:
+                yield statement, Effect.WORK
+        else:
+            yield statement, Effect.UNKNOWN
 
 
 _PLAIN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Pass, ast.Delete)

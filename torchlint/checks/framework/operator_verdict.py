@@ -185,7 +185,9 @@ def _decided(
     elif is_mixed and variant in ("raises", "alternative"):
         variant = "default"
     advice = worst.use.operator.advice
-    is_guess = _is_guess_beside(behaviours, project.devices_for(draft.path))
+    # Only rows of low confidence speak, and of a device that a program for CUDA names as a fallback.
+    is_for_cuda = not GPUS.isdisjoint(project.devices_for(draft.path))
+    is_guess = is_for_cuda and all(b.row.confidence == "low" and b.device not in (*GPUS, "cpu") for b in behaviours)
     values = {
         **draft.values,
         "devices": enumerated(list(dict.fromkeys(DEVICE_NAMES[b.device] for b in behaviours))),
@@ -202,12 +204,6 @@ def _decided(
     severity = severity if draft.severity is None else min(severity, draft.severity)
     confidence = Confidence.LOW if is_guess else draft.confidence
     return replace(draft, values=values, message=variant, severity=severity, confidence=confidence)
-
-
-def _is_guess_beside(behaviours: Sequence[_Behaviour], devices: Sequence[str]) -> bool:
-    """Whether only rows of low confidence speak, and of a device that a program for CUDA names as a fallback."""
-    is_guess = all(b.row.confidence == "low" and b.device not in (*GPUS, "cpu") for b in behaviours)
-    return is_guess and not GPUS.isdisjoint(devices)
 
 
 def _direction(behaviours: Sequence[_Behaviour]) -> str:
@@ -249,7 +245,10 @@ def _fix(project: Project, path: str, variant: str, newer: str, raises_on: str) 
     is_library = project.is_in_package(path) and not project.programs.has_own
     if variant not in ("alternative", "raises", "default") or is_library:
         return None
-    fix = mode_fix(project, _programs_without_mode(project, path))
+    # The programs that train for good, if any does.
+    programs = project.programs.without_mode(path)
+    lasting = [one for one in programs if not is_measuring(one.path) and project.randomness_of(one).trained is not None]
+    fix = mode_fix(project, lasting or programs)
     return fix and replace(fix, raises=variant == "raises", raises_on=raises_on)
 
 
@@ -260,13 +259,6 @@ def mode_fix(project: Project, programs: Iterable[Program]) -> Fix | None:
     if not words.one:
         return None
     return Fix(words.act, words.one, words.many if paths else words.one, programs=paths)
-
-
-def _programs_without_mode(project: Project, path: str) -> list[Program]:
-    """Those that run a file with the mode off: the ones that train for good, if any does."""
-    programs = project.programs.without_mode(path)
-    lasting = [one for one in programs if not is_measuring(one.path) and project.randomness_of(one).trained is not None]
-    return lasting or programs
 
 
 def _raises_on(uses: Sequence[_Use], release: Minor, devices: Sequence[str], releases: Sequence[Minor]) -> str:

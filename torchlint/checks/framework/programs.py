@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from pathlib import PurePosixPath
 
-from torchlint.catalogue.registry import Operator
 from torchlint.checks.framework.operator_verdict import admitted_of_library, is_set_steady
 from torchlint.diagnostics import Confidence
 from torchlint.facts.call_edges import Edge
@@ -139,7 +138,12 @@ def _varies(name: str, program: Program, project: Project) -> bool:
         operator = operator.within(admitted_of_library(operator, project, program.path)[0])
     if not (operator.unless_switched if operator.is_context else project.catalogue.rules[operator.rule].default):
         return False
-    return _can_be_ended(operator, program, project) and not (
+    # Where the newest torch has no mode yet, a switch is all that can end it.
+    newest = project.target_for(program.path).newest
+    rows = [operator.row_for(device, newest) for device in project.devices_for(program.path)]
+    has_switch = bool(operator.unless_switched) and not project.has_mode(program.path)
+    ends = _VARYING if has_switch else _ENDED_BY_MODE
+    return any(row is not None and row.confidence != "low" and row.under_mode in ends for row in rows) and not (
         is_set_steady(operator, project)
         or any(_may_be(switch, on, program, project) for switch, on in operator.unless_switched.items())
     )
@@ -149,15 +153,3 @@ def _may_be(switch: str, wanted: bool, program: Program, project: Project) -> bo
     """Whether a switch is, or may be, turned on; what turns it off must be seen to."""
     setting = setting_of(switch, program, project)
     return setting is wanted or (wanted and setting is ...)
-
-
-def _can_be_ended(operator: Operator, program: Program, project: Project) -> bool:
-    """Whether the newest admitted torch has a kernel that varies on some device, which the mode would end or refuse.
-
-    Where it has no mode yet, a switch is all that can end it.
-    """
-    newest = project.target_for(program.path).newest
-    rows = [operator.row_for(device, newest) for device in project.devices_for(program.path)]
-    has_switch = bool(operator.unless_switched) and not project.has_mode(program.path)
-    ends = _VARYING if has_switch else _ENDED_BY_MODE
-    return any(row is not None and row.confidence != "low" and row.under_mode in ends for row in rows)

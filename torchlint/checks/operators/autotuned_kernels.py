@@ -47,12 +47,6 @@ def _tuned_sums(facts: FileFacts, call: ast.Call, scope: int) -> tuple[str, list
     kernel = next(decorated, None)
     if not isinstance(kernel, ast.FunctionDef):
         return None
-    found = sorted(_varying_keys(facts, call, scope) & _summed_along(kernel))
-    return (kernel.name, found) if found else None
-
-
-def _varying_keys(facts: FileFacts, call: ast.Call, scope: int) -> set[str]:
-    """The names of `triton.Config({...})` entries that have more than one value among the configurations."""
     values: dict[str, set[str]] = {}
     for config in _configurations(facts, call, scope):
         if config.args and isinstance(config.args[0], ast.Dict):
@@ -61,7 +55,9 @@ def _varying_keys(facts: FileFacts, call: ast.Call, scope: int) -> set[str]:
                     # A value that is computed (in a comprehension over sizes) takes several.
                     options = {ast.unparse(value)} if isinstance(value, ast.Constant) else {"first", "second"}
                     values.setdefault(key.value, set()).update(options)
-    return {name for name, options in values.items() if len(options) > 1}
+    varying = {name for name, options in values.items() if len(options) > 1}
+    found = sorted(varying & _summed_along(kernel))
+    return (kernel.name, found) if found else None
 
 
 def _configurations(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[ast.Call]:
@@ -75,21 +71,17 @@ def _configurations(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[as
 
 def _summed_along(kernel: ast.FunctionDef) -> set[str]:
     """Names that are the step of an accumulating loop, or the length of the range that the kernel reduces."""
-    found = _reduced_along(kernel)
-    for node in ast.walk(kernel):
-        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and _accumulates(node):
-            found.update(_names_in(node.iter))
-    return found
-
-
-def _reduced_along(kernel: ast.FunctionDef) -> set[str]:
-    """The lengths of the ranges of a kernel that sums blocks; where these have several dimensions, it is not asked."""
+    # Where blocks have several dimensions, the length of a range says nothing.
     called = [node for node in ast.walk(kernel) if isinstance(node, ast.Call)]
     words = {last_word(call.func) for call in called}
     read = [node for node in ast.walk(kernel) if isinstance(node, ast.Subscript)]
     is_flat = words.isdisjoint(_FOLDING) and not any(is_literal_none(part) for one in read for part in index_parts(one))
     ranges = [call for call in called if last_word(call.func) == "arange"] if is_flat and words & _SUMS else []
-    return {name for call in ranges for name in _names_in(call)}
+    found = {name for call in ranges for name in _names_in(call)}
+    for node in ast.walk(kernel):
+        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and _accumulates(node):
+            found.update(_names_in(node.iter))
+    return found
 
 
 def _names_in(node: ast.AST) -> set[str]:

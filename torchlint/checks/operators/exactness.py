@@ -36,7 +36,13 @@ def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
     if element_of(facts, expression, scope) in ("integer", "bool"):
         return True
     if isinstance(expression, ast.Name | ast.BoolOp | ast.IfExp | ast.NamedExpr):  # an attribute may be written to
-        return _is_defined_whole(facts, expression, scope, depth)
+        name = expression.id.lower() if isinstance(expression, ast.Name) else ""
+        is_named_so = is_named_mask(expression) or name.rpartition("_")[2] in _COUNTED
+        if is_named_so and element_of(facts, expression, scope) != "float":
+            return True
+        steps = step_back(facts, Definition(expression, scope))
+        is_made_so = bool(steps) and all(_is_step_whole(facts, one, depth) for one in steps or ())
+        return is_made_so and (not isinstance(expression, ast.Name) or _keeps_whole(facts, expression, scope, depth))
     return all(is_whole(facts, part, scope, depth - 1) for part in _deciding_parts(facts, expression, scope))
 
 
@@ -58,16 +64,6 @@ def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[
         if called.carries or called.element in ("same", "counted"):
             return [operand(facts, expression, scope)]
     return [None]
-
-
-def _is_defined_whole(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> bool:
-    name = expression.id.lower() if isinstance(expression, ast.Name) else ""
-    is_named_so = is_named_mask(expression) or name.rpartition("_")[2] in _COUNTED
-    if is_named_so and element_of(facts, expression, scope) != "float":
-        return True
-    steps = step_back(facts, Definition(expression, scope))
-    is_made_so = bool(steps) and all(_is_step_whole(facts, one, depth) for one in steps or ())
-    return is_made_so and (not isinstance(expression, ast.Name) or _keeps_whole(facts, expression, scope, depth))
 
 
 def _is_step_whole(facts: FileFacts, one: End, depth: int) -> bool:

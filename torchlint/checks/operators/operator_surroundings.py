@@ -25,7 +25,8 @@ def is_steadied(facts: FileFacts, match: Match, statement: ast.stmt, scope: int)
     operator = match.operator
     if not any(row.device in ("cpu", "*") for row in operator.row) and _runs_on_cpu(facts, match, scope):
         return True
-    return _runs_under_mode(facts, statement) or any(
+    made = ((one.test, facts.symbols.scope_of[one], answer) for one, answer in decisions(facts, statement))
+    return any(_asks(facts, test, where) is answer for test, where, answer in made) or any(
         isinstance(manager, ast.Call) and _is_such(facts, manager, facts.symbols.scope_of[statement], surroundings)
         for surroundings in operator.unless_within
         for manager in managers_around(facts, statement)
@@ -42,11 +43,6 @@ def _is_such(facts: FileFacts, manager: ast.Call, scope: int, surroundings: Surr
     return found.only == surroundings.call and all(
         holds(facts, manager, callee, surroundings.where, scope) is Answer.YES for callee in found.callees
     )
-
-
-def _runs_under_mode(facts: FileFacts, statement: ast.stmt) -> bool:
-    made = ((one.test, facts.symbols.scope_of[one], answer) for one, answer in decisions(facts, statement))
-    return any(_asks(facts, test, scope) is answer for test, scope, answer in made)
 
 
 def _asks(facts: FileFacts, test: ast.expr | None, scope: int) -> bool | None:

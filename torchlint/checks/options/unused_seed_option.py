@@ -188,15 +188,11 @@ def _ignores(facts: FileFacts, function: ast.FunctionDef, name: str) -> bool:
     scope = next((one for one in facts.symbols.scopes if one.node is function and one.kind is ScopeKind.FUNCTION), None)
     if scope is None or name not in (*positional_parameters(scope), *parameters_by_keyword(scope)):
         return False
-    return not _is_stub(function) and not facts.index.reads(scope.index, name)
-
-
-def _is_stub(function: ast.FunctionDef) -> bool:
-    """A body that is still to be written: text, `pass` and `raise`."""
-    return all(
+    is_stub = all(
         isinstance(one, ast.Pass | ast.Raise) or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
         for one in function.body
     )
+    return not is_stub and not facts.index.reads(scope.index, name)
 
 
 def _dataclass_of(facts: FileFacts, field: ast.AnnAssign) -> Scope | None:

@@ -76,16 +76,15 @@ def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
             found = _decided_elsewhere(draft, project, analysis)
         else:
             found = draft if _matters(draft, project) else None
-        if found is None or not _is_for_show(found, project):
-            return found
-        return replace(found, confidence=Confidence.LOW)
+        if found is None:
+            return None
+        # In which order what only measures or shows a model sees a data set changes no answer of it.
+        is_shown = is_named_for_show(found.path) or (
+            found.values["use"] == DATASET and only_predicts(project, found.path)
+        )
+        return replace(found, confidence=Confidence.LOW) if is_shown else found
 
     return judge
-
-
-def _is_for_show(draft: Draft, project: Project) -> bool:
-    """Whether a program only measures or shows a model: in which order that sees a data set changes no answer of it."""
-    return is_named_for_show(draft.path) or (draft.values["use"] == DATASET and only_predicts(project, draft.path))
 
 
 def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileFacts], Analysis]) -> Draft | None:
@@ -164,14 +163,10 @@ def listings(visit: Visit) -> Iterator[Finding]:
     name = listing(visit)
     if name == "os.walk":  # to sort the walk leaves the names in each folder as they came
         yield Finding("TL401", visit.node)
-    elif name is not None or _may_be_path(visit):
+    elif name is not None or (
+        is_method_call(visit.call, "iterdir", "glob", "rglob") and visit.kind(visit.call.func.value) is Kind.UNKNOWN
+    ):
         yield from used("TL401", visit, visit.call)
-
-
-def _may_be_path(visit: Visit) -> bool:
-    """Whether `folder.glob("*.wav")` may be called on a path, as far as the code tells."""
-    call = visit.call
-    return is_method_call(call, "iterdir", "glob", "rglob") and visit.kind(call.func.value) is Kind.UNKNOWN
 
 
 @check(codes=("TL402",), triggers=Triggers(sites=sets_that_may_hold_text), judge=judge_open, is_open=True)

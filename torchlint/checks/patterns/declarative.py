@@ -61,9 +61,10 @@ def find(visit: Visit) -> Iterator[Finding]:
     for code in sorted(visit.selected):
         rule = visit.catalogue.rules[code]
         for pattern in rule.detect:
-            answer = _matches(visit, pattern)
-            if answer is not None:
-                yield _finding(visit, rule, pattern, *answer)
+            match = _shape_matches(visit, pattern)
+            is_guarded = pattern.unless_guarded and match and is_for_some_releases(visit.facts, visit.statement)
+            if match is not None and not is_guarded:
+                yield _finding(visit, rule, pattern, *match)
                 if not pattern.torch:
                     break
 
@@ -82,32 +83,30 @@ _Match = tuple[str, str, Answer]
 """The full name that matched, the value as written, and how sure it is."""
 
 
-def _matches(visit: Visit, pattern: Pattern) -> _Match | None:
-    match = _shape_matches(visit, pattern)
-    is_guarded = pattern.unless_guarded and match is not None and is_for_some_releases(visit.facts, visit.statement)
-    return None if is_guarded else match
-
-
 def _shape_matches(visit: Visit, pattern: Pattern) -> _Match | None:
     if isinstance(visit.node, ast.Call):
         if pattern.assign:
-            return _set_through_setattr(visit, pattern)
+            # `setattr(torch, "manual_seed", 42)` is an assignment too.
+            call = visit.call
+            if len(call.args) != 3 or visit.callee() != _SETATTR:
+                return None
+            attribute = visit.value(call.args[1])
+            if not attribute.is_known or not isinstance(attribute.constants[0], str):
+                return None
+            name = visit.names(ast.Attribute(value=call.args[0], attr=attribute.constants[0], ctx=ast.Load())).only
+            return _with_value(visit, call.args[2], pattern, name) if name in pattern.assign else None
         if pattern.method:
-            return _method(visit, visit.call, pattern)
+            function, wanted = visit.call.func, _RECEIVERS.get(pattern.receiver)
+            if not isinstance(function, ast.Attribute) or function.attr not in pattern.method:
+                return None
+            if wanted is not None and visit.kind(function.value) is not wanted:
+                return None
+            answer = holds(visit.facts, visit.call, Callee(function.attr), pattern.where, visit.scope)
+            return (function.attr, "", answer) if answer else None
         return _called(visit, visit.call, pattern) if pattern.call else None
     if isinstance(visit.node, ast.Assign | ast.AnnAssign):
         return _assigned(visit, pattern) if pattern.assign else None
     return _imported(visit, pattern) if pattern.import_ else None
-
-
-def _method(visit: Visit, call: ast.Call, pattern: Pattern) -> _Match | None:
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in pattern.method:
-        return None
-    wanted = _RECEIVERS.get(pattern.receiver)
-    if wanted is not None and visit.kind(call.func.value) is not wanted:
-        return None
-    answer = holds(visit.facts, call, Callee(call.func.attr), pattern.where, visit.scope)
-    return (call.func.attr, "", answer) if answer else None
 
 
 def _called(visit: Visit, call: ast.Call, pattern: Pattern) -> _Match | None:
@@ -127,18 +126,6 @@ def _assigned(visit: Visit, pattern: Pattern) -> _Match | None:
         if name in pattern.assign and assignment.value is not None:
             return _with_value(visit, assignment.value, pattern, name)
     return None
-
-
-def _set_through_setattr(visit: Visit, pattern: Pattern) -> _Match | None:
-    """`setattr(torch, "manual_seed", 42)` is an assignment too."""
-    call = visit.call
-    if len(call.args) != 3 or visit.callee() != _SETATTR:
-        return None
-    attribute = visit.value(call.args[1])
-    if not attribute.is_known or not isinstance(attribute.constants[0], str):
-        return None
-    name = visit.names(ast.Attribute(value=call.args[0], attr=attribute.constants[0], ctx=ast.Load())).only
-    return _with_value(visit, call.args[2], pattern, name) if name in pattern.assign else None
 
 
 def _with_value(visit: Visit, value: ast.expr, pattern: Pattern, name: str | None) -> _Match | None:

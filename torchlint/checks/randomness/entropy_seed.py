@@ -25,7 +25,6 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Parameter
 from torchlint.facts.options.demands import Demand, default_of
 from torchlint.facts.origins import Origin, beyond
-from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import is_literal_none
 from torchlint.project.flows import origins_answered
@@ -175,13 +174,13 @@ def _is_never_given(draft: Draft, project: Project) -> bool:
 def _is_seeded_in(program: Program, draft: Draft, project: Project) -> bool:
     """Whether a program may have seeded the generator that the seed is drawn from."""
     seeds = (seed for path in program.files & project.summaries.keys() for seed in project.summaries[path].seeds)
-    return any(draft.values["generator"] in seed.generators and not _is_later(seed, draft) for seed in seeds)
-
-
-def _is_later(seed: SeedCall, draft: Draft) -> bool:
-    """Whether a call seeds below the draw, in the same function."""
     path, symbol, line = draft.values["path"], draft.values["symbol"], int(draft.values["line"])
-    return (seed.path, seed.symbol) == (path, symbol) and seed.moment.start[0] > line
+    return any(
+        draft.values["generator"] in seed.generators
+        # below the draw, in the same function, it seeds too late
+        and not ((seed.path, seed.symbol) == (path, symbol) and seed.moment.start[0] > line)
+        for seed in seeds
+    )
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=_SETTERS), judge=_judge)

@@ -27,7 +27,6 @@ from torchlint.facts.full_names import Callee
 from torchlint.facts.values import may_be_hidden
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
-from torchlint.project.randomness import SavedDraw
 
 _POSTING = frozenset({"requests.post", "httpx.post", "requests.Session().post", "httpx.Client().post"})
 
@@ -75,7 +74,10 @@ def find(visit: Visit) -> Iterator[Finding]:
         if fact.rule in visit.selected and fact.id not in found and (answer := _answer(visit, library, use)):
             found[fact.id] = fact, answer
     for fact, answer in found.values():
-        used, settled = _used(visit, fact), follow(_Settling(visit.facts), Value(visit.call))
+        # A call that does it all is its own use.
+        made = Value(visit.call)
+        used = Flow(Sink("called", visit.call)) if fact.used_by is None else follow(_use_of(fact)(visit.facts), made)
+        settled = follow(_Settling(visit.facts), made)
         if settled.sink is not None or not (used.sink is not None or used.exits):
             continue
         where = "" if used.sink is None else used.sink.what
@@ -96,7 +98,10 @@ def _named(visit: Visit) -> Iterator[tuple[Library, Fact, Use]]:
 def _answer(visit: Visit, library: Library, use: Use) -> Answer:
     if use.method and not _is_its_file(visit, library, use):
         return Answer.NO
-    if given_seeds.is_fallback(visit) or any(_may_be_given(visit, one.argument, one.position) for one in use.left_out):
+    if given_seeds.is_fallback(visit) or any(
+        may_be_hidden(visit.call, one.position) or given_seeds.is_given(visit, one.argument, one.position)
+        for one in use.left_out
+    ):
         return Answer.NO
     if use.holding and not holds_call(visit.facts, visit.call, visit.scope, re.compile(use.holding)):
         return Answer.NO
@@ -111,17 +116,6 @@ def _is_its_file(visit: Visit, library: Library, use: Use) -> bool:
     targets = (target for target, _ in visit.facts.symbols.imports if not target.level)
     imported = {target.module.partition(".")[0] for target in targets}
     return library.import_name in imported and imported.isdisjoint(use.unless_imported)
-
-
-def _may_be_given(visit: Visit, argument: str, position: int | None) -> bool:
-    return may_be_hidden(visit.call, position) or given_seeds.is_given(visit, argument, position)
-
-
-def _used(visit: Visit, fact: Fact) -> Flow:
-    """What becomes of the result; a call that does it all is its own use."""
-    if fact.used_by is None:
-        return Flow(Sink("called", visit.call))
-    return follow(_use_of(fact)(visit.facts), Value(visit.call))
 
 
 def _use_of(fact: Fact) -> functools.partial[given_seeds.Use]:
@@ -147,34 +141,29 @@ def is_settled(project: Project, fact: Fact) -> bool:
 def saved_answers(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """The first results of an engine that the program saves."""
     for one in project.randomness_of(program).saved_of_engines:
-        library, fact = _fact(one.draw.name, project)
+        known = ((library, fact) for library in project.catalogue.libraries for fact in library.fact)
+        library, fact = next(pair for pair in known if one.draw.name in pair[1].gives)
         if is_demonstration(program, one.saved, project) or is_settled(project, fact):
             continue
         found = certainty(project, one.draw.path, library, fact)
         if found is not None and (project.has_torch or not fact.is_prepared):
-            finding = _of_engine(one, fact, program, project)
+            draw, saved = one.draw, one.saved
+            values = {"call": f"`{draw.name}`", "saved": f"`{saved.name}`", "what": fact.what, "fix": fact.fix}
+            place = place_leading_to((draw.path, draw.symbol), draw.place, program, project)
+            related = (Related(draw.place.location, "the engine answers"), Related(saved.place.location, "saves it"))
+            finding = ProgramFinding(
+                "TL506", place, values, severity=Severity.INFO if fact.is_note else None, related=related
+            )
             yield replace(finding, confidence=found) if found is Confidence.LOW else finding
 
 
-def _fact(name: str, project: Project) -> tuple[Library, Fact]:
-    found = ((library, fact) for library in project.catalogue.libraries for fact in library.fact)
-    return next((library, fact) for library, fact in found if name in fact.gives)
-
-
-def _of_engine(one: SavedDraw, fact: Fact, program: Program, project: Project) -> ProgramFinding:
-    draw, saved = one.draw, one.saved
-    values = {"call": f"`{draw.name}`", "saved": f"`{saved.name}`", "what": fact.what, "fix": fact.fix}
-    place = place_leading_to((draw.path, draw.symbol), draw.place, program, project)
-    related = (Related(draw.place.location, "the engine answers"), Related(saved.place.location, "saves it"))
-    return ProgramFinding("TL506", place, values, severity=Severity.INFO if fact.is_note else None, related=related)
-
-
-def _judge_request(draft: Draft, project: Project) -> Draft | None:
-    """What a program sends while it trains decides what it trains on."""
-    return draft if not is_test(draft.path) and project.may_train(draft.symbol) else None
-
-
-@check(codes=("TL506",), triggers=Triggers(calls=_POSTING), judge=_judge_request, is_open=True)
+# What a program sends while it trains decides what it trains on.
+@check(
+    codes=("TL506",),
+    triggers=Triggers(calls=_POSTING),
+    judge=lambda draft, project: draft if not is_test(draft.path) and project.may_train(draft.symbol) else None,
+    is_open=True,
+)
 def asked(visit: Visit) -> Iterator[Finding]:
     """A server that is asked for something: `requests.post(url, json=prompts)`."""
     yield Finding("TL506", visit.node, {"symbol": visit.symbol})

@@ -39,7 +39,11 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
         unseeded = randomness.unseeded
         if unseeded:
             values = _values(unseeded, randomness)
-            idle = _idle(program, project, randomness)
+            lacking = {draw.generator for draw in randomness.unseeded}
+            asked = [
+                (one, why_never(program, project, one)) for one in randomness.idle_seeds if one.generators & lacking
+            ]
+            idle = [(seed, why) for seed, why in asked if why]
             message = "idle" if idle and not randomness.reached_generators else _message(randomness)
             related = (*_related(randomness), *(Related(seed.place.location, "does not run") for seed, _ in idle[:1]))
             values |= {"idle": _called(idle[0][0]), "because": idle[0][1]} if idle else {}
@@ -48,13 +52,6 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
         else:
             spawned = [*_spawned(program, project, randomness), *_in_workers(program, project)]
             yield from spawned or _on_demand(program, project, randomness)
-
-
-def _idle(program: Program, project: Project, randomness: Randomness) -> list[tuple[SeedCall, str]]:
-    """The calls that would seed a generator which nothing seeds, and why they never run."""
-    lacking = {draw.generator for draw in randomness.unseeded}
-    asked = [(one, why_never(program, project, one)) for one in randomness.idle_seeds if one.generators & lacking]
-    return [(seed, why) for seed, why in asked if why]
 
 
 def _on_demand(program: Program, project: Project, randomness: Randomness) -> Iterator[ProgramFinding]:
@@ -145,8 +142,11 @@ def late_seed(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """The first seeding, where something that stays was drawn before it."""
     randomness = project.randomness_of(program)
     late = project.seed_order.late_seed(program, randomness.possible_seeds)
-    # Weights that nothing trains, or of a program that shows what a model does, are mostly loaded further on.
-    trains = randomness.trained is not None and not _is_for_results(program.path)
+    # Weights that nothing trains, or of a program that shows what a model does, are mostly loaded further on. So are
+    # those of one that is named for results, even where it fits what comes out of a model.
+    stem = PurePosixPath(program.path).stem
+    is_for_results = says(stem, "beside_training", "evaluation") and not says(stem, "training")
+    trains = randomness.trained is not None and not is_for_results
     is_made_for_good = late is not None and (late.draw.makes == "split" or trains)
     if late is None or not is_made_for_good or not project.uses_torch(program.path):
         return
@@ -162,9 +162,3 @@ def late_seed(program: Program, project: Project) -> Iterator[ProgramFinding]:
     # New rows start close to the mean of the others, and mostly stand for padding.
     severity = Severity.INFO if late.draw.makes == "rows" else None
     yield ProgramFinding("TL303", late.place, values, message, severity=severity, related=tuple(related))
-
-
-def _is_for_results(path: str) -> bool:
-    """Whether a program runs a trained model, by the name of its file, even where it fits what comes out of it."""
-    stem = PurePosixPath(path).stem
-    return says(stem, "beside_training", "evaluation") and not says(stem, "training")

@@ -28,7 +28,7 @@ from torchlint.facts.flow.values import Through
 from torchlint.facts.functions import is_method
 from torchlint.facts.options.declared import Option, options_in
 from torchlint.facts.randomness.seeding import is_fixed, library_of, seeds_of
-from torchlint.facts.scopes import CallSite, Scope, Site
+from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.training.steps import is_optimizer_class
 from torchlint.facts.tree import is_method_call, last_word, words_in
 from torchlint.project.index import Project
@@ -74,12 +74,11 @@ def _reseeds(facts: FileFacts) -> dict[ast.Call, _Reseed]:
     return found
 
 
-def _judge(draft: Draft, project: Project) -> Draft | None:
-    """Random numbers matter to us only where torch is at work."""
-    return draft if project.uses_torch(draft.path) else None
-
-
-@check(codes=(_CODE,), triggers=Triggers(sites=sites_of(_reseeds)), judge=_judge)
+@check(
+    codes=(_CODE,),
+    triggers=Triggers(sites=sites_of(_reseeds)),
+    judge=lambda draft, project: draft if project.uses_torch(draft.path) else None,
+)
 def find(visit: Visit) -> Iterator[Finding]:
     """A seeding call with the same seed in each round of a training, each batch or each item."""
     reseed = visit.facts.cached(_reseeds).get(visit.call)
@@ -101,7 +100,9 @@ class _Reseed(msgspec.Struct, frozen=True):
 
 def _in_method(facts: FileFacts, site: CallSite) -> _Reseed | None:
     """A constant seed in what computes each batch, or each item of a dataset, with nothing that says why."""
-    method = forward_of(facts, site.scope) or _item_getter(facts, site.scope)
+    function = facts.symbols.scopes[facts.function_of(site.scope) or 0]
+    is_getter = function.name == "__getitem__" and is_method(facts, function)
+    method = forward_of(facts, site.scope) or (function if is_getter else None)
     known = [facts.value(seed, site.scope) for seed in seeds_of(site.node)]
     if method is None or not known or not all(values.is_known and None not in values.constants for values in known):
         return None
@@ -113,11 +114,6 @@ def _in_method(facts: FileFacts, site: CallSite) -> _Reseed | None:
     return None if _keeps_state(method.node) else _Reseed(site, method.name, method.node)
 
 
-def _item_getter(facts: FileFacts, scope: int) -> Scope | None:
-    function = facts.symbols.scopes[facts.function_of(scope) or 0]
-    return function if function.name == "__getitem__" and is_method(facts, function) else None
-
-
 # -- training loops -----------------------------------------------------------------------------------------------
 
 
@@ -127,14 +123,18 @@ def _in_training_loop(facts: FileFacts, site: CallSite) -> _Reseed | None:
     seeds = seeds_of(site.node)
     if loop is None or not seeds or not _is_over_rounds(loop) or not _trains(facts, loop):
         return None
-    bound = _bound_in(loop)
+    named = (node for node in ast.walk(loop) if isinstance(node, ast.Name | ast.Attribute))
+    bound = {ast.unparse(node) for node in named if isinstance(node.ctx, ast.Store)}
     if not all(is_fixed(facts, seed, site.scope, lambda name: name.id not in bound) for seed in seeds):
         return None
     attributes = (node for seed in seeds for node in ast.walk(seed) if isinstance(node, ast.Attribute))
     if any(ast.unparse(node) in bound for node in attributes):
         return None
-    is_meant = _HELD.search(remarks_in(facts, site.statement)) or _keeps_state(loop)
-    return None if is_meant or _is_chosen(facts, site.statement, loop) else _Reseed(site, "loop", loop)
+    if _HELD.search(remarks_in(facts, site.statement)) or _keeps_state(loop):
+        return None
+    inside = itertools.takewhile(lambda outer: outer is not loop, enclosing(facts, site.statement))
+    is_chosen = any(isinstance(outer, ast.If | ast.While | ast.Try) for outer in inside)
+    return None if is_chosen else _Reseed(site, "loop", loop)
 
 
 def _is_over_rounds(loop: Loop) -> bool:
@@ -168,17 +168,6 @@ def _trains(facts: FileFacts, loop: ast.stmt) -> bool:
             return False
         is_training = is_training or last == "backward" or _TRAINS.search(last.lower()) is not None
     return is_training
-
-
-def _bound_in(loop: ast.stmt) -> set[str]:
-    """Names and attributes that a loop gives a value, as they are written."""
-    named = (node for node in ast.walk(loop) if isinstance(node, ast.Name | ast.Attribute))
-    return {ast.unparse(node) for node in named if isinstance(node.ctx, ast.Store)}
-
-
-def _is_chosen(facts: FileFacts, statement: ast.stmt, loop: ast.stmt) -> bool:
-    inside = itertools.takewhile(lambda outer: outer is not loop, enclosing(facts, statement))
-    return any(isinstance(outer, ast.If | ast.While | ast.Try) for outer in inside)
 
 
 # -- both ---------------------------------------------------------------------------------------------------------

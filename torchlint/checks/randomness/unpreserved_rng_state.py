@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import shortened
@@ -50,7 +50,10 @@ def _draw_of(facts: FileFacts, part: ast.expr, scope: int, depth: int = 4) -> as
         return None
     layers = list(_layers(facts, part, scope))
     inside = set(ast.walk(part)) if isinstance(part, ast.Lambda) else set()
-    run = [*called_functions(facts, ast.Call(func=part, args=[], keywords=[]), scope), *_forwards(facts, layers)]
+    owners = (own_scope(facts, name) for name, _, _ in layers)
+    forwards = (method_of(facts, owner, "forward") for owner in owners if is_module_class(facts, owner))
+    called = called_functions(facts, ast.Call(func=part, args=[], keywords=[]), scope)
+    run = [*called, *(one for one in forwards if one is not None)]
     calls = [site for site in facts.symbols.calls if site.node in inside] if inside else []
     for site in (*calls, *(site for function in run for site in facts.calls_in(function))):
         found = site.node if _draws_itself(facts, site) else _draw_of(facts, site.node.func, site.scope, depth - 1)
@@ -68,12 +71,6 @@ def _layers(facts: FileFacts, part: ast.expr, scope: int) -> Iterator[tuple[str,
         for call in ast.walk(end.node) if isinstance(end, Definition) else ():
             if isinstance(call, ast.Call) and isinstance(end, Definition):
                 yield facts.names(call.func, end.scope).only or "", call, end.scope
-
-
-def _forwards(facts: FileFacts, layers: Iterable[tuple[str, ast.Call, int]]) -> Iterator[int]:
-    owners = (own_scope(facts, name) for name, _, _ in layers)
-    forwards = (method_of(facts, owner, "forward") for owner in owners if is_module_class(facts, owner))
-    yield from (one for one in forwards if one is not None)
 
 
 def _draws_itself(facts: FileFacts, site: CallSite) -> bool:

@@ -62,7 +62,15 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     words = {} if target.pinned else {"judged_for": f"{target}, {_VARIABLE} for {_LAST_THAT_ASKS} and older too"}
     draft = replace(draft, values={**draft.values, **target.words, **words})
     if draft.code == "TL204":
-        return _judge_missing(draft, project)
+        if project.frameworks_set(_VARIABLE):
+            return None
+        found = [write for write in project.environment if write.name == _VARIABLE]
+        if not found:
+            return _missing(draft, project)
+        outside = [
+            write for write in found if _is_wrong(write.value) and not write.location.path.endswith((".py", ".ipynb"))
+        ]
+        return _wrong_outside(draft, outside[0], project) if outside and len(outside) == len(found) else None
     if not project.turns_mode_on:
         return None
     return draft if _always_needs(target) else replace(draft, severity=Severity.WARNING)
@@ -72,23 +80,12 @@ def _always_needs(target: TorchTarget) -> bool:
     return target.pinned and all(release in _NEEDED for release in target.releases)
 
 
-def _judge_missing(draft: Draft, project: Project) -> Draft | None:
-    """TL204 at the call that turns the mode on; TL205 there when a file that is not Python sets a wrong value."""
-    if project.frameworks_set(_VARIABLE):
-        return None
-    found = [write for write in project.environment if write.name == _VARIABLE]
-    if not found:
-        return _missing(draft, project)
-    outside = [
-        write for write in found if _is_wrong(write.value) and not write.location.path.endswith((".py", ".ipynb"))
-    ]
-    return _wrong_outside(draft, outside[0], project) if outside and len(outside) == len(found) else None
-
-
 def _missing(draft: Draft, project: Project) -> Draft | None:
     seen = _seen(draft.path, project)
     if draft.message == "assigned":
-        return _missing_once_called(draft, project, seen)
+        # The author of a program that assigns the switch asks for the mode, and products will raise.
+        is_run = seen == "products" and bool(project.programs.reaching(draft.path)) and not project.turns_mode_on
+        return replace(draft, severity=Severity.WARNING, confidence=Confidence.MEDIUM) if is_run else None
     is_mild = draft.message == "warn_only"
     if seen != "products":
         message = draft.message if is_mild else seen
@@ -96,13 +93,6 @@ def _missing(draft: Draft, project: Project) -> Draft | None:
     if not is_mild and _always_needs(project.target_for(draft.path)):
         return replace(draft, message="required")
     return replace(draft, message=draft.message if is_mild else "older", severity=Severity.WARNING)
-
-
-def _missing_once_called(draft: Draft, project: Project, seen: str) -> Draft | None:
-    """Where a program assigns the switch: its author asks for the mode, and products will raise."""
-    if project.turns_mode_on or seen != "products" or not project.programs.reaching(draft.path):
-        return None
-    return replace(draft, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
 
 
 def _seen(path: str, project: Project) -> str:
@@ -151,7 +141,14 @@ def find(visit: Visit) -> Iterator[Finding]:
         yield Finding("TL204", visit.node, message="assigned")
     if isinstance(visit.node, ast.Assign | ast.Call):
         for value in writes(visit, _VARIABLE):
-            yield from _of_write(visit, value)
+            product = _product_before(visit) if not _is_wrong(value) else None
+            if value is not None and _is_wrong(value):
+                yield Finding("TL205", visit.node, {"value": value})
+            elif product is not None:
+                # Cells that were run in another order than they stand make the order of a notebook a guess.
+                confidence = Confidence.MEDIUM if visit.facts.source.is_run_out_of_order else None
+                values, told = {"matmul": shortened(ast.unparse(product))}, ((product, "the product"),)
+                yield Finding("TL206", visit.node, values, confidence=confidence, related=told)
 
 
 def _enabling_call(visit: Visit) -> ModeCall | None:
@@ -169,30 +166,9 @@ def _assigns_the_switch(visit: Visit, statement: ast.Assign) -> bool:
     return is_on and any(visit.names(target).only in switches for target in statement.targets)
 
 
-def _of_write(visit: Visit, value: str | None) -> Iterator[Finding]:
-    if value is not None and _is_wrong(value):
-        yield Finding("TL205", visit.node, {"value": value})
-        return
-    product = _product_before(visit)
-    if product is not None:
-        # Cells that were run in another order than they stand make the order of a notebook a guess.
-        confidence = Confidence.MEDIUM if visit.facts.source.is_run_out_of_order else None
-        values = {"matmul": shortened(ast.unparse(product))}
-        yield Finding("TL206", visit.node, values, confidence=confidence, related=((product, "the product"),))
-
-
 def _product_before(visit: Visit) -> ast.expr | None:
     """The first matrix product on CUDA that evidently runs before a write, in the same straight-line code."""
     on_cuda = False
-    for expression, scope in _expressions_before(visit):
-        on_cuda = on_cuda or (isinstance(expression, ast.Call) and _moves_to_cuda(visit, scope, expression))
-        if on_cuda and _is_product(visit, scope, expression):
-            return expression
-    return None
-
-
-def _expressions_before(visit: Visit) -> list[tuple[ast.expr, int]]:
-    """The calls and operations of the same function that run before the statement, in order, each with its scope."""
     function = visit.facts.function_of(visit.scope)
     found = [
         (node, scope)
@@ -201,7 +177,11 @@ def _expressions_before(visit: Visit) -> list[tuple[ast.expr, int]]:
         for node in visit.facts.index.within(above)
         if isinstance(node, ast.Call | ast.BinOp)
     ]
-    return sorted(found, key=lambda item: position_of(item[0]))
+    for expression, scope in sorted(found, key=lambda item: position_of(item[0])):
+        on_cuda = on_cuda or (isinstance(expression, ast.Call) and _moves_to_cuda(visit, scope, expression))
+        if on_cuda and _is_product(visit, scope, expression):
+            return expression
+    return None
 
 
 def _moves_to_cuda(visit: Visit, scope: int, call: ast.Call) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -49,28 +49,22 @@ _CHOICES = ("determin", "reproduc", "seed", "benchmark", "debug")
 
 def _judge_benchmark(draft: Draft, project: Project) -> Draft | None:
     """A note in evaluation, demonstrations, speed tests and streams: no training drifts apart there."""
-    if draft.origins and not _is_on_elsewhere(draft.origins, project):
+    known = [values for origin in draft.origins for values in constants_of(origin, project)]
+    if draft.origins and not (known and all(map(_is_on, known))):
         return None
-    if _lacks_convolutions(draft.path, project):
-        return None
-    is_beside = is_test(draft.path) or is_measuring(draft.path)
-    may_train = not is_beside and project.may_train(draft.symbol)
-    is_training = may_train and not _is_kept_from_training(draft.symbol, project)
-    return draft if is_training else replace(draft, severity=Severity.INFO)
-
-
-def _lacks_convolutions(path: str, project: Project) -> bool:
-    """Whether all that the programs of a file load is seen, and holds no convolution: cuDNN times nothing else.
-
-    A library that may hold models leaves that open.
-    """
-    programs = project.programs.reaching(path)
+    # Where no convolution is loaded, cuDNN times nothing; a library that may hold models leaves that open.
+    programs = project.programs.reaching(draft.path)
     loaded = project.programs.calls.loaded(file for program in programs for file in program.files)
     summaries = [project.summaries[file] for file in loaded & project.summaries.keys()]
     plain = {*project.catalogue.devices.plain_libraries, *sys.stdlib_module_names} - _WITH_MODELS
     is_plain = all(summary.libraries <= plain for summary in summaries) and not project.texts.call(_OPAQUE)
     is_lacking = all(one.operator != _CONVOLUTION for file in summaries for one in file.context)
-    return bool(programs) and is_plain and is_lacking and not project.texts.count_of(_SPOKEN)
+    if programs and is_plain and is_lacking and not project.texts.count_of(_SPOKEN):
+        return None
+    is_beside = is_test(draft.path) or is_measuring(draft.path)
+    may_train = not is_beside and project.may_train(draft.symbol)
+    is_training = may_train and not _is_kept_from_training(draft.symbol, project)
+    return draft if is_training else replace(draft, severity=Severity.INFO)
 
 
 def _is_kept_from_training(place: Symbol, project: Project) -> bool:
@@ -91,7 +85,9 @@ def benchmark(visit: Visit) -> Iterator[Finding]:
     is_on = _turns_on(visit)
     # Together with `deterministic` it is TL209.
     is_said = is_on and "TL209" in visit.selected and contradicting(visit.facts, visit.statement) is not None
-    is_seen = is_on and not _is_an_option(visit)
+    # Under an `if`, or in the `else`, of a test that speaks of determinism, benchmarking or a seed it is an option.
+    tests = (ast.unparse(test).lower() for test in tests_around(visit.facts, visit.statement))
+    is_seen = is_on and not any(word in test for test in tests for word in _CHOICES)
     origins = _origins(visit) if isinstance(visit.node, ast.Assign) and not is_seen else ()
     if not is_said and (is_seen or origins):
         values = {"spelling": spelling_of(visit, argument=_ATTRIBUTE), "symbol": visit.symbol}
@@ -105,11 +101,6 @@ def _origins(visit: Visit) -> tuple[Origin, ...]:
     ends = [one for one in found if not (isinstance(one, Parameter) and callers(visit.facts, one.function))]
     origins = tuple(beyond(visit.facts, one) for one in ends)
     return () if None in origins else origins  # type: ignore[return-value]
-
-
-def _is_on_elsewhere(origins: Sequence[Origin], project: Project) -> bool:
-    known = [values for origin in origins for values in constants_of(origin, project)]
-    return bool(known) and all(_is_on(values) for values in known)
 
 
 def _turns_on(visit: Visit) -> bool:
@@ -138,16 +129,13 @@ def _is_on(known: Values | None) -> bool:
     return known is not None and known.complete and known.constants == (True,)
 
 
-def _is_an_option(visit: Visit) -> bool:
-    """Under an `if`, or in the `else`, of a test that speaks of determinism, benchmarking or a seed."""
-    tests = [ast.unparse(test).lower() for test in tests_around(visit.facts, visit.statement)]
-    return any(word in test for test in tests for word in _CHOICES)
-
-
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """TL208 where neither the file nor its programs turn the mode on, and TL210 does not say more of it."""
     if draft.code == "TL209":
-        return _of_contradiction(draft, project)
+        # A trained model hardly shows it.
+        is_shown = is_demonstration(draft.path) or project.has_training
+        is_note = is_shown and not project.may_train(draft.symbol)
+        return replace(draft, severity=Severity.INFO) if is_note else draft
     if is_test(draft.path) or project.turns_mode_on or project.mode_for(draft.path).mode is not Mode.OFF:
         return None
     if any(call.mode is not Mode.OFF for call in project.summaries[draft.path].modes):
@@ -156,13 +144,6 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     seeded = [project.randomness_of(program) for program in programs if project.leaves_mode_off(program)]
     speaks = {"TL210", "TL213"} & project.settings.selected
     return None if speaks and any(one.training and one.seeds for one in seeded) else draft
-
-
-def _of_contradiction(draft: Draft, project: Project) -> Draft:
-    """A note where nothing trains, in demonstrations and what only evaluates: a trained model hardly shows it."""
-    is_shown = is_demonstration(draft.path) or project.has_training
-    is_note = is_shown and not project.may_train(draft.symbol)
-    return replace(draft, severity=Severity.INFO) if is_note else draft
 
 
 @check(codes=("TL208", "TL209"), triggers=Triggers(assigned=frozenset({BENCHMARK, DETERMINISTIC})), judge=_judge)

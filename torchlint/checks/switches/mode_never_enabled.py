@@ -90,7 +90,17 @@ def _case(program: Program, project: Project) -> _Case | None:
     if is_test(program.path) or not project.leaves_mode_off(program):
         return None
     randomness = project.randomness_of(program)
-    seeds = _wanted_seeds(randomness, program, project)
+    # Of calls with a `seed=`, those of known trainers.
+    unasked = {call for entry in project.catalogue.randomness.seeder if entry.unasked for call in entry.calls}
+    trainers = {switch.call for switch in project.catalogue.programs.mode if switch.makes_trainer}
+    seeds = [
+        seed
+        for seed in randomness.seeds
+        if "torch" in seed.generators
+        and seed.name not in unasked
+        and (not seed.is_guess or seed.name in trainers)
+        and is_meant(seed, program, project.summaries)
+    ]
     has_mode = project.has_mode(program.path)
     untold = (randomness.trainer or _untold_seeder(randomness, seeds)) if seeds and has_mode else None
     if untold is not None and "TL213" in project.settings.selected:
@@ -165,20 +175,6 @@ def _place(case: _Case, project: Project) -> Place:
         return place_leading_to((seed.path, seed.symbol), seed.place, case.program, project)
     assert training is not None
     return place_of_seed(case.program, case.randomness.unseeded, training, project)
-
-
-def _wanted_seeds(randomness: Randomness, program: Program, project: Project) -> list[SeedCall]:
-    """The calls that seed torch because the program asks for it; of calls with a `seed=`, those of known trainers."""
-    unasked = {call for entry in project.catalogue.randomness.seeder if entry.unasked for call in entry.calls}
-    trainers = {switch.call for switch in project.catalogue.programs.mode if switch.makes_trainer}
-    return [
-        seed
-        for seed in randomness.seeds
-        if "torch" in seed.generators
-        and seed.name not in unasked
-        and (not seed.is_guess or seed.name in trainers)
-        and is_meant(seed, program, project.summaries)
-    ]
 
 
 def _untold_seeder(randomness: Randomness, seeds: Sequence[SeedCall]) -> Training | None:

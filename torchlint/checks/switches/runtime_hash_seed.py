@@ -18,15 +18,11 @@ _VARIABLE = "PYTHONHASHSEED"
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
     """Nothing where processes may start after the write in all that runs it: the children do read it."""
-    runs = _runs(draft.symbol, project)
+    # Of a library, what the function itself may run.
+    programs = [one.reached for one in project.programs.reaching(draft.path) if draft.symbol in one.reached]
+    runs = programs or [project.programs.calls.reached([draft.symbol])]
     is_read = all(_starts_processes(run, draft.symbol, draft.lines[0], project) for run in runs)
     return None if is_read else draft
-
-
-def _runs(write: Symbol, project: Project) -> list[frozenset[Symbol]]:
-    """What runs along with a write: in each program that reaches it; of a library, what the function itself may run."""
-    programs = [program.reached for program in project.programs.reaching(write[0]) if write in program.reached]
-    return programs or [project.programs.calls.reached([write])]
 
 
 def _starts_processes(run: frozenset[Symbol], write: Symbol, line: int, project: Project) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.training.layers import BIASED, Layer, RedundantBias, cancels, chained_biases, layer_of
@@ -16,7 +15,6 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.training.training_mode import NORMS
 from torchlint.facts.tree import is_own, only_target, targets_of
-from torchlint.project.index import Project
 
 _CODE = "TL601"
 _PARAMETERS = frozenset({"weight", "bias", "in_channels", "out_channels", "out_features", "in_features"})
@@ -28,23 +26,19 @@ def _by_first_call(facts: FileFacts) -> dict[int, list[RedundantBias]]:
     groups: dict[tuple[int, int], list[RedundantBias]] = {}
     by_call = {id(bias.layer.call): bias for bias in _redundant_biases(facts)}
     for bias in sorted(by_call.values(), key=lambda bias: (bias.layer.call.lineno, bias.layer.call.col_offset)):
-        groups.setdefault(_group(facts, bias), []).append(bias)
+        # What a reader takes for one model: a line for each of its layers would say the same again.
+        scope, call = bias.layer.scope, bias.layer.call
+        owner = facts.class_of(scope) or facts.function_of(scope)
+        groups.setdefault((0, id(call)) if owner is None else (owner, 0), []).append(bias)
     return {id(group[0].layer.call): group for group in groups.values()}
 
 
-def _group(facts: FileFacts, bias: RedundantBias) -> tuple[int, int]:
-    """What a reader takes for one model: a line for each of its layers would say the same again."""
-    scope, call = bias.layer.scope, bias.layer.call
-    owner = facts.class_of(scope) or facts.function_of(scope)
-    return (0, id(call)) if owner is None else (owner, 0)
-
-
-def _judge(draft: Draft, _project: Project) -> Draft | None:
-    """Models of tests are there to be wrapped, fused or counted: nobody trains them."""
-    return None if is_test(draft.path) else draft
-
-
-@check(codes=(_CODE,), triggers=Triggers(calls=BIASED), judge=_judge)
+# Models of tests are there to be wrapped, fused or counted: nobody trains them.
+@check(
+    codes=(_CODE,),
+    triggers=Triggers(calls=BIASED),
+    judge=lambda draft, _: None if is_test(draft.path) else draft,
+)
 def find(visit: Visit) -> Iterator[Finding]:
     """The first layer of a class whose output goes only into a BatchNorm; the others are named beside it."""
     group = visit.facts.cached(_by_first_call).get(id(visit.call))

@@ -261,16 +261,12 @@ def steps_with_state(facts: FileFacts) -> bool:
     lasting = (site for site in made if not any(loops_around(facts, site.statement)))
     is_trained = any(is_method_call(site.node, "backward") for site in calls)
     if made:
-        return is_trained and any(_keeps_state(facts, site) for site in lasting)
-    return is_trained and any(_steps(facts, site) for site in calls)
-
-
-def _keeps_state(facts: FileFacts, made: CallSite) -> bool:
-    """Whether an optimizer keeps more than its parameters; of the plain ones, SGD does so with a momentum."""
-    is_plain = facts.names(made.node.func, made.scope).names == {"torch.optim.SGD"}
-    return not is_plain or any(one.arg in ("momentum", None) for one in made.node.keywords)
-
-
-def _steps(facts: FileFacts, site: CallSite) -> bool:
-    """`optimizer.step()` of one that a function makes, perhaps of another file."""
-    return is_method_call(site.node, "step") and is_optimizer(facts, site.node.func.value, site.scope)
+        # Of the plain ones, SGD keeps more than its parameters with a momentum.
+        return is_trained and any(
+            facts.names(site.node.func, site.scope).names != {"torch.optim.SGD"}
+            or any(one.arg in ("momentum", None) for one in site.node.keywords)
+            for site in lasting
+        )
+    return is_trained and any(
+        is_method_call(site.node, "step") and is_optimizer(facts, site.node.func.value, site.scope) for site in calls
+    )

@@ -15,7 +15,7 @@ from torchlint.facts.control.conditions import conditions_on, mutually_exclusive
 from torchlint.facts.control.order import position_of, precedes
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
-from torchlint.facts.full_names import Names, dotted
+from torchlint.facts.full_names import dotted
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_method_call, is_own, last_word, words_in
 from torchlint.facts.values import all_given, argument_of
@@ -83,11 +83,17 @@ class _Function(msgspec.Struct, frozen=True):
     def of(cls, facts: FileFacts, own: int | None) -> _Function:
         calls = facts.calls_in(own)
         scaling = {_receiver(site.node, "scale") for site in calls} - {None}
-        steps = [site for site in calls if _is_scaled_step(site.node) and _receiver(site.node, "step") in scaling]
-        return cls(facts, calls, steps)
+        stepping = (site for site in calls if _receiver(site.node, "step") in scaling and dotted(site.node.func))
+        return cls(facts, calls, [one for one in stepping if len(one.node.args) == 1 and not one.node.keywords])
 
     def scaled_clip(self, clip: CallSite) -> _ScaledClip | None:
-        if _has_no_limit(self.facts, clip) or _is_about_scale(clip.node):
+        # `clip_grad_norm_(parameters, float("inf"))` only asks for the norm.
+        limit = argument_of(clip.node, "max_norm", 1)
+        is_float = isinstance(limit, ast.Call) and isinstance(limit.func, ast.Name) and limit.func.id == "float"
+        if is_float or (limit is not None and self.facts.names(limit, clip.scope).only in _ENDLESS):
+            return None
+        # The limit is multiplied by the scale, or the gradients come from apex: it says so in the arguments.
+        if any("scale" in name or name == "master_params" for name in words_in(*all_given(clip.node))):
             return None
         later = (step for step in self.steps if precedes(self.facts, clip.node, step.node))
         return next(filter(None, (self._between(clip, step) for step in later)), None)
@@ -97,10 +103,12 @@ class _Function(msgspec.Struct, frozen=True):
         assert isinstance(step.node.func, ast.Attribute)
         receiver = step.node.func.value
         scaler = ast.unparse(receiver)
-        backward = self._backward_before(clip, scaler)
+        sites = [site for site in self.calls if precedes(self.facts, site.node, clip.node)]
+        backward = next((site for site in reversed(sites) if self._goes_backward(site, scaler, clip)), None)
         if backward is None or mutually_exclusive(self.facts, backward.statement, step.statement):
             return None
-        made = _made(self.facts, receiver, step.scope)
+        values = seen_values(self.facts, receiver, step.scope)
+        made = [self.facts.names(value.func, where) for value, where in values if isinstance(value, ast.Call)]
         is_own = bool(made) and all("::" in (names.only or "") for names in made)
         if is_own or self._may_be_unscaled(clip, backward, scaler):
             return None
@@ -109,10 +117,6 @@ class _Function(msgspec.Struct, frozen=True):
         late = next((call for call in unscaling if first < position_of(call) < last), None)
         is_known = any(names.names & SCALERS for names in made)
         return _ScaledClip(scaler, ast.unparse(step.node.args[0]), backward.node, step.node, late, is_known)
-
-    def _backward_before(self, clip: CallSite, scaler: str) -> CallSite | None:
-        sites = [site for site in self.calls if precedes(self.facts, site.node, clip.node)]
-        return next((site for site in reversed(sites) if self._goes_backward(site, scaler, clip)), None)
 
     def _goes_backward(self, site: CallSite, scaler: str, clip: CallSite) -> bool:
         """`scaler.scale(loss).backward()`, `backward(scaler.scale(loss))`, or by a name in between."""
@@ -124,7 +128,9 @@ class _Function(msgspec.Struct, frozen=True):
         names = {loss.id for loss in losses if isinstance(loss, ast.Name)}
         return any(_calls(loss, "scale", scaler) for loss in losses) or any(
             _calls(scaled.node, "scale", scaler)
-            and _is_bound_to(scaled, names)
+            and isinstance(scaled.statement, ast.Assign)
+            and scaled.statement.value is scaled.node
+            and any(isinstance(target, ast.Name) and target.id in names for target in scaled.statement.targets)
             and not mutually_exclusive(self.facts, scaled.statement, clip.statement)
             for scaled in self.calls
             if position_of(scaled.node) < position_of(site.node)
@@ -132,7 +138,11 @@ class _Function(msgspec.Struct, frozen=True):
 
     def _may_be_unscaled(self, clip: CallSite, backward: CallSite, scaler: str) -> bool:
         """Whether something before the clip divides the gradients, or the clip is of gradients never multiplied."""
-        if self._depends_on_precision(clip, backward):
+        # A condition of its own that speaks of the precision.
+        shared = conditions_on(self.facts, backward.statement)
+        conditions = conditions_on(self.facts, clip.statement).items()
+        own = (test.lower() for test, answer in conditions if shared.get(test) != answer)
+        if any(word in test for test in own for word in _PRECISION):
             return True
         for site in self.calls:
             if not precedes(self.facts, site.node, clip.node):
@@ -152,24 +162,15 @@ class _Function(msgspec.Struct, frozen=True):
             return not self._goes_backward(site, scaler, site)
         if any(ast.unparse(argument) == scaler for argument in site.node.args):
             return True
-        return self._is_unseen_method(site) or called in self.facts.cached(_unscaling_functions)
-
-    def _is_unseen_method(self, site: CallSite) -> bool:
-        """A hook such as `self.before_clip()` that this class inherits, or that is kept in an attribute.
-
-        `self.parameters()`, of a trainer that is a module itself, is none.
-        """
+        # A hook such as `self.before_clip()` that this class inherits, or that is kept in an attribute.
         function, owner = site.node.func, self.facts.class_of(site.scope)
-        if owner is None or not is_own(function) or function.attr in MODULE_WALKS:
-            return False
-        return function.attr not in self.facts.symbols.scopes[owner].bindings
-
-    def _depends_on_precision(self, clip: CallSite, backward: CallSite) -> bool:
-        """Whether the clip stands under a condition of its own that speaks of the precision."""
-        shared = conditions_on(self.facts, backward.statement)
-        conditions = conditions_on(self.facts, clip.statement).items()
-        own = (test.lower() for test, answer in conditions if shared.get(test) != answer)
-        return any(word in test for test in own for word in _PRECISION)
+        is_unseen = (
+            owner is not None
+            and is_own(function)
+            and function.attr not in MODULE_WALKS
+            and function.attr not in self.facts.symbols.scopes[owner].bindings
+        )
+        return is_unseen or called in self.facts.cached(_unscaling_functions)
 
 
 def _receiver(expression: ast.expr, method: str) -> str | None:
@@ -183,31 +184,6 @@ def _calls(expression: ast.expr, method: str, receiver: str = "") -> bool:
     return found is not None and receiver in ("", found)
 
 
-def _is_scaled_step(call: ast.Call) -> bool:
-    return _calls(call, "step") and dotted(call.func) is not None and len(call.args) == 1 and not call.keywords
-
-
-def _is_bound_to(site: CallSite, names: set[str]) -> bool:
-    """`scaled = scaler.scale(loss)`."""
-    statement = site.statement
-    if not isinstance(statement, ast.Assign) or statement.value is not site.node:
-        return False
-    return any(isinstance(target, ast.Name) and target.id in names for target in statement.targets)
-
-
-def _has_no_limit(facts: FileFacts, clip: CallSite) -> bool:
-    """`clip_grad_norm_(parameters, float("inf"))` only asks for the norm."""
-    limit = argument_of(clip.node, "max_norm", 1)
-    if isinstance(limit, ast.Call) and isinstance(limit.func, ast.Name) and limit.func.id == "float":
-        return True
-    return limit is not None and facts.names(limit, clip.scope).only in _ENDLESS
-
-
-def _is_about_scale(clip: ast.Call) -> bool:
-    """The limit is multiplied by the scale, or the gradients come from apex: it says so in the arguments."""
-    return any("scale" in name or name == "master_params" for name in words_in(*all_given(clip)))
-
-
 def _unscaling_functions(facts: FileFacts) -> set[str]:
     """The names of functions that unscale: of several that share a name, one is enough to leave a clip alone."""
     return {
@@ -216,9 +192,3 @@ def _unscaling_functions(facts: FileFacts) -> set[str]:
         if isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef)
         and any(isinstance(node, ast.Call) and last_word(node.func) == "unscale_" for node in ast.walk(scope.node))
     }
-
-
-def _made(facts: FileFacts, scaler: ast.expr, scope: int) -> list[Names]:
-    """What makes a scaler, as far as the file shows."""
-    values = seen_values(facts, scaler, scope)
-    return [facts.names(value.func, where) for value, where in values if isinstance(value, ast.Call)]

@@ -129,7 +129,10 @@ def _edge(facts: FileFacts, expression: ast.expr, scope: int, *, last: bool, dep
 
 def _chains(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[list[ast.expr]]:
     """The elements of a container as far as they are written out; an unpacked list gives its own elements."""
-    if not (facts.names(call.func, scope).only == _SEQUENTIAL or _is_container_init(facts, call, scope)):
+    # `super().__init__(...)` in a class that is an `nn.Sequential` and keeps its `forward`
+    is_init = is_method_call(call, "__init__") and is_super(call.func.value)
+    is_container = is_init and _is_sequential_class(facts, facts.class_of(scope))
+    if not is_container and facts.names(call.func, scope).only != _SEQUENTIAL:
         return
     if len(call.args) == 1 and not isinstance(call.args[0], ast.Starred):
         entries = _dictionary_entries(facts, call.args[0], scope)
@@ -143,14 +146,13 @@ def _chains(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[list[ast.e
             continue
         yield plain
         plain = []
-        yield from _unpacked(facts, argument.value, scope)
+        for display, _ in seen_values(facts, argument.value, scope, Through.CHANGES | Through.RESULTS):
+            if isinstance(display, ast.List | ast.Tuple):
+                yield list(display.elts)
+        for binding in facts.bindings(argument.value, scope):
+            if isinstance(binding.statement, ast.AugAssign) and isinstance(binding.value, ast.List | ast.Tuple):
+                yield list(binding.value.elts)  # `layers += [conv, norm]`
     yield plain
-
-
-def _is_container_init(facts: FileFacts, call: ast.Call, scope: int) -> bool:
-    """`super().__init__(...)` in a class that is an `nn.Sequential` and keeps its `forward`."""
-    is_init = is_method_call(call, "__init__") and is_super(call.func.value)
-    return is_init and _is_sequential_class(facts, facts.class_of(scope))
 
 
 def _is_sequential_class(facts: FileFacts, owner: int | None) -> bool:
@@ -175,16 +177,6 @@ def _dictionary_entries(facts: FileFacts, argument: ast.expr, scope: int) -> lis
     if not isinstance(pairs, ast.List | ast.Tuple):
         return None
     return [pair.elts[1] if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else pair for pair in pairs.elts]
-
-
-def _unpacked(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[list[ast.expr]]:
-    """The list displays that reach `*layers`: written there, assigned to the name, or returned by a function here."""
-    for display, _ in seen_values(facts, value, scope, Through.CHANGES | Through.RESULTS):
-        if isinstance(display, ast.List | ast.Tuple):
-            yield list(display.elts)
-    for binding in facts.bindings(value, scope):
-        if isinstance(binding.statement, ast.AugAssign) and isinstance(binding.value, ast.List | ast.Tuple):
-            yield list(binding.value.elts)  # `layers += [conv, norm]`
 
 
 def _pairs_of_statements(facts: FileFacts, block: Sequence[ast.stmt], scope: int) -> Iterator[RedundantBias]:

@@ -181,12 +181,10 @@ def _calls_of(facts: FileFacts, model: Variable) -> Iterator[CallSite]:
     """Calls of the model itself, whose result is used and whose input is not made up."""
     for site in facts.symbols.calls:
         is_used = facts.variable(site.node.func, site.scope) == model and not site.is_alone and bool(site.node.args)
-        if is_used and not any(_is_made_up(facts, value, site.scope) for value in site.node.args):
+        # Not with an input that only tries the model.
+        if is_used and not any(
+            isinstance(value, ast.Starred)
+            or any(name.replace("()", "").startswith(tuple(_MADE_UP)) for name in facts.names(value, site.scope).names)
+            for value in site.node.args
+        ):
             yield site
-
-
-def _is_made_up(facts: FileFacts, value: ast.expr, scope: int) -> bool:
-    """An input to try the model on."""
-    if isinstance(value, ast.Starred):
-        return True
-    return any(name.replace("()", "").startswith(tuple(_MADE_UP)) for name in facts.names(value, scope).names)

@@ -68,17 +68,19 @@ _READS = re.compile(r"(?:load|read|open|fetch|restore)")
 def _judge(draft: Draft, project: Project) -> Draft | None:
     if is_test(draft.path) or (draft.message == _GENERATORS and project.restores_generators):
         return None
-    if draft.message == _COUNTED and not _loads_models_alone(draft, project):
-        return None
+    if draft.message == _COUNTED:  # programs that save load models in other files, and nothing that steps them
+        found = _files_saying("load_state_dict", draft, project)
+        if not found or _keep_optimizer(found):
+            return None
     if draft.values.get("steps") == _ELSEWHERE and not _steps_elsewhere(draft, project):
         return None
-    return replace(draft, related=(*draft.related, *_programs(draft, project)))
-
-
-def _loads_models_alone(draft: Draft, project: Project) -> bool:
-    """Whether the programs that save load the state of models in other files, and of nothing that steps them."""
-    found = _files_saying("load_state_dict", draft, project)
-    return bool(found) and not _keep_optimizer(found)
+    # The calls by which programs of other files that train lead to the function that loads.
+    symbol, place = draft.symbol, Place(draft.location, draft.source_line, draft.lines)
+    others = (one for one in project.programs.reaching(draft.path) if symbol in one.reached and one.path != draft.path)
+    programs = [one for one in others if project.randomness_of(one).training is not None]
+    calls = dict.fromkeys(place_leading_to(symbol, place, one, project).location for one in programs)
+    resumed = [Related(call, "training is resumed here") for call in list(calls)[:_MOST_SHOWN]]
+    return replace(draft, related=(*draft.related, *resumed))
 
 
 def _keep_optimizer(files: list[FileFacts | None]) -> bool:
@@ -96,15 +98,6 @@ def _files_saying(word: str, draft: Draft, project: Project) -> list[FileFacts |
     programs = [one for one in project.programs.reaching(draft.path) if draft.symbol in one.reached]
     files = frozenset(path for program in programs for path in program.files if path in project.summaries)
     return [project.flows.read(path) for path in project.texts.naming(word, files)]
-
-
-def _programs(draft: Draft, project: Project) -> list[Related]:
-    """The calls by which programs of other files that train lead to the function that loads."""
-    symbol, place = draft.symbol, Place(draft.location, draft.source_line, draft.lines)
-    others = (one for one in project.programs.reaching(draft.path) if symbol in one.reached and one.path != draft.path)
-    programs = [one for one in others if project.randomness_of(one).training is not None]
-    calls = dict.fromkeys(place_leading_to(symbol, place, one, project).location for one in programs)
-    return [Related(call, "training is resumed here") for call in list(calls)[:_MOST_SHOWN]]
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=WRITING), judge=_judge)
@@ -232,7 +225,8 @@ def settings(visit: Visit) -> Iterator[Finding]:
 def leftovers(visit: Visit) -> Iterator[Finding]:
     """A file that is read only where it is there: `if os.path.exists(cache): rows = load(cache)`."""
     is_asked = visit.callee() in _ASKS or is_method_call(visit.call, *_ASKING_METHODS)
-    if is_asked and any(map(_reads, _decided(visit))):
+    calls = (one for branch in _decided(visit) for one in ast.walk(branch) if isinstance(one, ast.Call))
+    if is_asked and any(_READS.match(last_word(one.func) or "") for one in calls):
         yield Finding(_CODE, visit.node, {"symbol": visit.symbol}, "open_leftover")
 
 
@@ -247,9 +241,3 @@ def _decided(visit: Visit) -> list[ast.AST]:
             return [above.body, above.orelse]
         node = above
     return []
-
-
-def _reads(branch: ast.AST) -> bool:
-    """Whether a branch reads a file, by the names of what it calls."""
-    calls = (one for one in ast.walk(branch) if isinstance(one, ast.Call))
-    return any(_READS.match(last_word(one.func) or "") for one in calls)

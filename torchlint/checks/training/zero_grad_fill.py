@@ -9,7 +9,6 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.spelling import spelling_of
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.file import FileFacts
-from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.training.steps import goes_backward
 from torchlint.facts.tree import is_method_call
@@ -23,14 +22,14 @@ _GRAPHS = ("cudagraph", "cuda.graph", "graphedcallable")
 @check(codes=(_CODE,), triggers=Triggers(methods=frozenset({"zero_grad"})))
 def find(visit: Visit) -> Iterator[Finding]:
     """The call that fills."""
-    if is_method_call(visit.call, "zero_grad") and _fills_with_zeros(visit.facts, visit.site):
+    # Where no backward pass runs, zeros may stand for bad gradients, on purpose.
+    if (
+        is_method_call(visit.call, "zero_grad")
+        and visit.value(argument_of(visit.call, "set_to_none", 0)).only(bool) is False
+        and goes_backward(visit.facts, visit.scope)
+        and not visit.facts.cached(_needs_gradients)
+    ):
         yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)})
-
-
-def _fills_with_zeros(facts: FileFacts, site: CallSite) -> bool:
-    """Where no backward pass runs, zeros may stand for bad gradients, on purpose."""
-    is_kept = facts.value(argument_of(site.node, "set_to_none", 0), site.scope).only(bool) is False
-    return is_kept and goes_backward(facts, site.scope) and not facts.cached(_needs_gradients)
 
 
 def _parameter_of(gradient: ast.expr) -> ast.expr | None:

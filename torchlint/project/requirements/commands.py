@@ -25,7 +25,15 @@ def in_commands(text: str, package: str) -> Iterator[str]:
     """What the install commands of a shell script ask for."""
     for line in re.sub(r"\\\r?\n", " ", text).splitlines():
         if not line.lstrip().startswith("#"):
-            yield from _in_command(line, package)
+            for part in _END.split(_without_quoted_ends(line)):
+                match = _INSTALL.search(part)
+                if match is None:
+                    continue
+                is_pip = match["tool"].startswith("pip")
+                for word in _words(match["rest"], _OF_PIP if is_pip else _OF_CONDA):
+                    yield from of_requirement(word, package)
+                    if not is_pip:
+                        yield from of_conda(word, package)
 
 
 def in_notebook(data: bytes, package: str) -> Iterator[str]:
@@ -41,18 +49,6 @@ def in_notebook(data: bytes, package: str) -> Iterator[str]:
         is_script = re.match(r"\s*%%(?:bash|sh|script|!)", text) is not None
         lines = (line.strip() for line in re.sub(r"\\\r?\n", " ", text).splitlines())
         yield from in_commands("\n".join(line for line in lines if is_script or line.startswith(("!", "%"))), package)
-
-
-def _in_command(line: str, package: str) -> Iterator[str]:
-    for part in _END.split(_without_quoted_ends(line)):
-        match = _INSTALL.search(part)
-        if match is None:
-            continue
-        is_pip = match["tool"].startswith("pip")
-        for word in _words(match["rest"], _OF_PIP if is_pip else _OF_CONDA):
-            yield from of_requirement(word, package)
-            if not is_pip:
-                yield from of_conda(word, package)
 
 
 def _without_quoted_ends(line: str) -> str:

@@ -67,10 +67,6 @@ class Manifests:
                 pins = self._in_manifest(manifest, package)
                 if pins.specifiers:
                     return pins
-        return self._elsewhere(package)
-
-    def _elsewhere(self, package: str) -> Pins | None:
-        """What the manifests of other folders say, where they agree."""
         every = sorted((file for files in self._by_folder.values() for file in files), key=lambda f: (f.count("/"), f))
         found = [pins for file in every if (pins := self._in_manifest(file, package)).specifiers]
         return found[0] if len({pins.specifiers for pins in found}) == 1 else None

@@ -103,13 +103,9 @@ def _is_whole_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool
         return is_count(facts, expression, scope)
     if not isinstance(expression, ast.Name):
         return False
-    return kind_of(facts, expression, scope) is Kind.NUMBER or _is_width_of_layer(facts, expression.id, scope)
-
-
-def _is_width_of_layer(facts: FileFacts, name: str, scope: int) -> bool:
-    """Whether the same function makes a layer of this width, `nn.Linear(width, 4)`: then it is a number."""
-    return any(
-        isinstance(size, ast.Name) and size.id == name
+    # What the same function makes a layer of, `nn.Linear(width, 4)`, is a number.
+    return kind_of(facts, expression, scope) is Kind.NUMBER or any(
+        isinstance(size, ast.Name) and size.id == expression.id
         for site in facts.symbols.calls
         if site.scope == scope and facts.names(site.node.func, scope).only in _SIZED_LAYERS
         for size in site.node.args[:2]

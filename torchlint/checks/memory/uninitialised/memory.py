@@ -93,9 +93,17 @@ class Memory(Containment):
         if isinstance(move, Value | Exit):
             return
         if isinstance(move, Kept) and isinstance(move.target, ast.Name):
-            self._changed_by_name(move.target, move.value)
+            # `x += 1`
+            owner = self.facts.resolver.owner(move.target.id, self.facts.index.inner_scope_of(move.target))
+            for one in owner.bindings[move.target.id] if owner is not None else ():
+                if isinstance(one.statement, ast.AugAssign):
+                    changed = self.writes if move.value.path else self.updates
+                    changed.append(move.value.at(one.statement.target))
         elif isinstance(move, Stored):
-            self._changed_by_attribute(move)
+            # Another value takes its place; a module's attributes are reached in many ways.
+            self.writes += [move.value.at(one) for one in other_stores(self.facts, move)]
+            if is_module_class(self.facts, move.owner):
+                self.writes.append(move.value)
         elif isinstance(move, Returned) and not move.value.calls:
             self.returned.append(move)
             for site, _ in callers(self.facts, move.function):
@@ -112,20 +120,6 @@ class Memory(Containment):
                 self._handed[one].append(value)
             yield one
 
-    def _changed_by_name(self, target: ast.Name, value: Value) -> None:
-        """`x += 1`."""
-        owner = self.facts.resolver.owner(target.id, self.facts.index.inner_scope_of(target))
-        for one in owner.bindings[target.id] if owner is not None else ():
-            if isinstance(one.statement, ast.AugAssign):
-                changed = self.writes if value.path else self.updates
-                changed.append(value.at(one.statement.target))
-
-    def _changed_by_attribute(self, move: Stored) -> None:
-        """Another value takes its place; a module's attributes are reached in many ways."""
-        self.writes += [move.value.at(one) for one in other_stores(self.facts, move)]
-        if is_module_class(self.facts, move.owner):
-            self.writes.append(move.value)
-
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         if self._is_doubtful(value.node):
             value = replace(value, label=_DOUBTFUL)
@@ -137,7 +131,13 @@ class Memory(Containment):
         if isinstance(above, ast.Subscript):
             return self._subscript(value, above)
         if isinstance(above, ast.List | ast.Tuple):
-            return self._in_display(value, above)
+            # `x[rows, 0]` reads `rows`, `torch.cat([x, y])` both; other displays keep what is in them.
+            outer = self.facts.index.parents[above]
+            if isinstance(outer, ast.Subscript):
+                return self._subscript(value.at(above), outer)
+            if isinstance(outer, ast.Call) and outer.args[:1] == [above] and _is_joined_in(self.facts, outer):
+                return self._read(value, outer)
+            return self.passes(value)
         if isinstance(above, ast.BinOp | ast.UnaryOp | ast.Compare):
             return self._operation(value, above)
         if isinstance(above, ast.AugAssign) and above.value is value.node:
@@ -196,15 +196,6 @@ class Memory(Containment):
             return [value.at(above)] if isinstance(above.ctx, ast.Load) else self._written(value)
         is_index = kind_of(self.facts, above.value, self.facts.index.scope_of(above)) is Kind.TENSOR
         return self._read(value, above) if is_index else self._written(value)
-
-    def _in_display(self, value: Value, above: ast.List | ast.Tuple) -> Iterable[Move | Sink]:
-        """`x[rows, 0]` reads `rows`, `torch.cat([x, y])` both; other displays keep what is in them."""
-        outer = self.facts.index.parents[above]
-        if isinstance(outer, ast.Subscript):
-            return self._subscript(value.at(above), outer)
-        if isinstance(outer, ast.Call) and outer.args[:1] == [above] and _is_joined_in(self.facts, outer):
-            return self._read(value, outer)
-        return self.passes(value)
 
     def _operation(self, value: Value, above: ast.BinOp | ast.UnaryOp | ast.Compare) -> Iterable[Move | Sink]:
         if isinstance(above, ast.Compare):

@@ -113,7 +113,15 @@ def _of_step(facts: FileFacts, one: End, depth: int) -> Repeats:
 
 def _of_part(facts: FileFacts, index: ast.expr, scope: int, depth: int) -> Repeats:
     if isinstance(index, ast.Subscript):
-        return _of_subscript(facts, index, scope, depth)
+        # A column of `mask.nonzero()` names a row as often as it holds something.
+        name = called_name(facts, index.value, scope) if isinstance(index.value, ast.Call) else None
+        if name in _PAIRS:
+            return Repeats.NO
+        inner = repeats_of(facts, index.value, scope, depth - 1)
+        if inner in (Repeats.YES, Repeats.GROUPS) and isinstance(index.slice, ast.Slice):
+            return Repeats.NAMED  # what recurs may stand in the other part
+        is_column = isinstance(index.slice, ast.Tuple) and any(not isinstance(e, ast.Slice) for e in index.slice.elts)
+        return Repeats.UNKNOWN if is_column and inner is Repeats.NO else inner
     if isinstance(index, ast.BinOp):
         sides = [repeats_of(facts, side, scope, depth - 1) for side in (index.left, index.right)]
         shifted = [s for s, e in zip(sides, (index.left, index.right), strict=True) if not isinstance(e, ast.Constant)]
@@ -123,18 +131,6 @@ def _of_part(facts: FileFacts, index: ast.expr, scope: int, depth: int) -> Repea
             return Repeats.NO if called_name(facts, index.value, scope) in _PAIRS else Repeats.UNKNOWN
         return _named(index)
     return Repeats.UNKNOWN
-
-
-def _of_subscript(facts: FileFacts, index: ast.Subscript, scope: int, depth: int) -> Repeats:
-    """Some of the entries of an index; a column of `mask.nonzero()` names a row as often as it holds something."""
-    name = called_name(facts, index.value, scope) if isinstance(index.value, ast.Call) else None
-    if name in _PAIRS:
-        return Repeats.NO
-    inner = repeats_of(facts, index.value, scope, depth - 1)
-    if inner in (Repeats.YES, Repeats.GROUPS) and isinstance(index.slice, ast.Slice):
-        return Repeats.NAMED  # what recurs may stand in the other part
-    is_column = isinstance(index.slice, ast.Tuple) and any(not isinstance(e, ast.Slice) for e in index.slice.elts)
-    return Repeats.UNKNOWN if is_column and inner is Repeats.NO else inner
 
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Repeats:

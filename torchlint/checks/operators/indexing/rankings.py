@@ -108,7 +108,10 @@ def uses_indices(facts: FileFacts, call: ast.Call) -> bool | None:
         second = target.elts[1]
         return not (isinstance(second, ast.Name) and second.id.startswith("_"))
     if isinstance(target, ast.Name):
-        return _by_name(facts, target)
+        parts = [_takes_indices(facts.index.parents[read]) for read in facts.index.reads_of(target)]
+        if True in parts:
+            return True
+        return None if None in parts or not parts else False
     return False if isinstance(parent, ast.Expr) else _takes_indices(parent)
 
 
@@ -125,11 +128,3 @@ def is_used(facts: FileFacts, call: ast.Call) -> bool:
     if not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
         return not isinstance(parent, ast.Expr)
     return bool(facts.index.reads_of(parent.targets[0]))
-
-
-def _by_name(facts: FileFacts, target: ast.Name) -> bool | None:
-    """Whether the file reads `name.indices` or `name[1]`; None where it also does something else with the name."""
-    parts = [_takes_indices(facts.index.parents[read]) for read in facts.index.reads_of(target)]
-    if True in parts:
-        return True
-    return None if None in parts or not parts else False

@@ -133,7 +133,13 @@ def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, de
     if isinstance(value, ast.Subscript):
         return carries_no_gradient(facts, value.value, scope, depth - 1)
     if isinstance(value, ast.Call):
-        return _is_made_without(facts, value, scope, depth)
+        name = called_name(facts, value, scope)
+        joined = value.args[0] if name == "cat" and value.args else None
+        parts = joined.elts if isinstance(joined, ast.List | ast.Tuple) else [operand(facts, value, scope)]
+        called = method_named(name)
+        is_alone = called.reads and called.shape in ("same", "reduced")
+        follows = called.carries or is_alone or name in ("cat", "clamp", "fill_")
+        return follows and all(carries_no_gradient(facts, part, scope, depth - 1) for part in parts)
     if isinstance(value, ast.BinOp):
         sides = [s for s in (value.left, value.right) if kind_of(facts, s, scope) is not Kind.NUMBER]
         return bool(sides) and all(carries_no_gradient(facts, side, scope, depth - 1) for side in sides)
@@ -150,17 +156,6 @@ def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, de
         return False
     is_left_so = is_made_so and not is_filled_up(facts, value.id, facts.function_of(scope), depth)
     return is_left_so or _says_numbers(value.id)
-
-
-def _is_made_without(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool:
-    """Whether a call only passes on, or computes from, what carries no gradient."""
-    name = called_name(facts, call, scope)
-    joined = call.args[0] if name == "cat" and call.args else None
-    parts = joined.elts if isinstance(joined, ast.List | ast.Tuple) else [operand(facts, call, scope)]
-    called = method_named(name)
-    is_alone = called.reads and called.shape in ("same", "reduced")
-    follows = called.carries or is_alone or name in ("cat", "clamp", "fill_")
-    return follows and all(carries_no_gradient(facts, part, scope, depth - 1) for part in parts)
 
 
 def _says_numbers(name: str) -> bool:
