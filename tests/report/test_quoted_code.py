@@ -8,7 +8,7 @@ import pytest
 
 from tests.harness.programs import FIXTURES, check
 from torchlint.api import CheckOptions, check_source
-from torchlint.checks.framework.spelling import shortened
+from torchlint.checks.framework.visit import shortened
 from torchlint.config import Overrides
 
 _PADDED = """

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from torchlint.audit.material import Material, counted, headline, listed
 from torchlint.audit.page import Light, Line, Section, Spot
-from torchlint.checks.framework.spelling import shortened
+from torchlint.checks.framework.visit import shortened
 from torchlint.diagnostics import Location
 from torchlint.facts.accelerators import GPUS
 from torchlint.facts.randomness.draws import Draw

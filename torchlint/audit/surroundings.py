@@ -11,7 +11,7 @@ from torchlint.audit.page import Light, Line, Section, Spot
 from torchlint.audit.unseen import packages_of
 from torchlint.catalogue.versions import VersionRange, format_minor
 from torchlint.checks.framework.programs import varying_kernels
-from torchlint.checks.framework.spelling import shortened
+from torchlint.checks.framework.visit import shortened
 from torchlint.diagnostics import Location
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite

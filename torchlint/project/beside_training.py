@@ -18,7 +18,7 @@ from torchlint.facts.graphs import each_once, reached
 from torchlint.facts.namespaces import IMPORTING
 from torchlint.facts.options.demands import Demand
 from torchlint.facts.training.training_mode import LOADERS
-from torchlint.facts.tree import is_main_guard, last_word
+from torchlint.facts.tree import is_main_guard, last_word, targets_of
 from torchlint.project.answers import remembered
 from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
@@ -63,17 +63,16 @@ class UnusedDefinitions:
 
         Imports name it without a use of it.
         """
-        return self._project.has_training and not is_test(path) and not self._is_used((path, name))
-
-    def _is_used(self, definition: Symbol) -> bool:
-        """Whether what names it, or names what does, is no definition itself: two that name each other use nothing."""
-        waiting = deque([definition])
+        if not self._project.has_training or is_test(path):
+            return False
+        # What names it, or names what does, is no definition itself: two that name each other use nothing.
+        waiting = deque([(path, name)])
         for one in each_once(waiting):
             users = self._users_of(*one)
             if users is None:
-                return True
+                return False
             waiting += users
-        return False
+        return True
 
     @remembered
     def _users_of(self, path: str, name: str) -> frozenset[Symbol] | None:
@@ -138,7 +137,8 @@ class UnusedDefinitions:
 
 
 def _parts(facts: FileFacts) -> tuple[_Part, ...]:
-    return tuple(_part(one) for one in facts.tree.body if "__all__" not in _targets(one))
+    named = ((one, [getattr(target, "id", "") for target in targets_of(one)]) for one in facts.tree.body)
+    return tuple(_part(one) for one, names in named if "__all__" not in names)
 
 
 def _part(statement: ast.stmt) -> _Part:
@@ -147,11 +147,6 @@ def _part(statement: ast.stmt) -> _Part:
         return _Part(statement.name, not statement.decorator_list, is_guard=False, words=words)
     is_guard = isinstance(statement, ast.If) and is_main_guard(statement.test)
     return _Part("", is_plain=False, is_guard=is_guard, words=words)
-
-
-def _targets(statement: ast.stmt) -> list[str]:
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _words(node: ast.AST) -> list[str]:
@@ -209,7 +204,10 @@ def gets_into_no_training(project: Project, path: str, symbol: str) -> bool:
 
 def is_only_tried(project: Project, path: str, symbol: str) -> bool:
     """Whether code of a project that trains runs in a trial of its file alone, or is part of what nothing uses."""
-    if project.has_training and _is_of_trial(project, path, symbol):
+    # Under a main guard that only tries the file out, or in a function that this alone calls.
+    callers = {place for place, _ in project.programs.calls.calls_of(f"{path}::{symbol}")}
+    is_of_guard = symbol == MAIN or ("." not in symbol and callers == {(path, MAIN)})
+    if is_of_guard and project.has_training and only_tries(project, path):
         return True
     # Who uses what a package holds that is installed, or what a notebook does, may be anywhere.
     is_open = path.endswith(".ipynb") or (project.is_installed and project.is_in_package(path))
@@ -238,20 +236,11 @@ def is_switched_off(project: Project, path: str, symbol: str, demands: tuple[Dem
 
 def _only_load(project: Project, path: str) -> bool:
     programs = _programs_running(project, path)
-    return bool(programs) and all(_loads_weights(project, one) for one in programs)
+    return bool(programs) and all(
+        any(project.texts.name_attribute(loader, one.files) for loader in LOADERS) for one in programs
+    )
 
 
 def _programs_running(project: Project, path: str) -> list[Program]:
     """The programs that decide for a file, but for its own where that only tries it out."""
     return [one for one in project.programs.reaching(path) if one.path != path or not only_tries(project, path)]
-
-
-def _loads_weights(project: Project, program: Program) -> bool:
-    return any(project.texts.name_attribute(loader, program.files) for loader in LOADERS)
-
-
-def _is_of_trial(project: Project, path: str, symbol: str) -> bool:
-    """Whether code stands under a main guard that only tries the file out, or in a function that this alone calls."""
-    callers = {place for place, _ in project.programs.calls.calls_of(f"{path}::{symbol}")}
-    is_of_guard = symbol == MAIN or ("." not in symbol and callers == {(path, MAIN)})
-    return is_of_guard and only_tries(project, path)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torchlint.facts.call_edges import Argument, CallDetails, Edge, call_details
 from torchlint.facts.entries import is_test
-from torchlint.facts.file import FileFacts
 from torchlint.facts.places import Place, bodies_of
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
@@ -34,20 +32,15 @@ class KnownDetails:
 
     @remembered
     def _of_symbol(self, path: str, symbol: str) -> tuple[CallDetails, ...]:
-        ask = functools.partial(self._asked, symbol)
-        return self._interview.answer(path, ("call details", symbol), tuple[CallDetails, ...], ask) or ()
-
-    def _asked(self, symbol: str, facts: FileFacts) -> tuple[CallDetails, ...]:
-        return tuple(call_details(facts, self._watch, symbol))
+        question, kind = ("call details", symbol), tuple[CallDetails, ...]
+        found = self._interview.answer(path, question, kind, lambda one: tuple(call_details(one, self._watch, symbol)))
+        return found or ()
 
     def body(self, path: str, symbol: str) -> Place | None:
         """The first statement of a function; of several of one name, of the last."""
-        ask = functools.partial(_bodies_of, symbol)
-        return (self._interview.answer(path, ("body", symbol), tuple[Place, ...], ask) or (None,))[-1]
-
-
-def _bodies_of(symbol: str, facts: FileFacts) -> tuple[Place, ...]:
-    return tuple(bodies_of(facts, symbol))
+        question, kind = ("body", symbol), tuple[Place, ...]
+        found = self._interview.answer(path, question, kind, lambda facts: tuple(bodies_of(facts, symbol)))
+        return (found or (None,))[-1]
 
 
 class GivenArguments:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from torchlint.facts.call_edges import Edge
+from torchlint.facts.graphs import reached
 from torchlint.facts.summary import FileSummary
 from torchlint.project.objects import Objects
 
@@ -153,14 +154,8 @@ class CallGraph:
 
     def loaded(self, paths: Iterable[str]) -> frozenset[str]:
         """The files that these files import, anywhere in them, and so on."""
-        found: set[str] = set()
-        waiting = list(paths)
-        while waiting:
-            path = waiting.pop()
-            if path not in found:
-                found.add(path)
-                summary = self._summaries.get(path)
-                waiting += [one.path for one in summary.imports] if summary else []
+        known = self._summaries
+        found = reached(paths, lambda path: [one.path for one in known[path].imports] if path in known else ())
         return frozenset(found)
 
     def _closure(

@@ -161,22 +161,18 @@ def _constant(node: yaml.Node) -> Constant:
 def entry_in(path: str, text: str, keys: Sequence[str]) -> str | bool | None:
     """The text or the truth value under some keys of a YAML or JSON document; None for all else, such as a number."""
     if path.endswith(_JSON):
-        return _entry_of_json(text, keys)
+        try:
+            entry = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+        for key in keys:
+            entry = entry.get(key) if isinstance(entry, dict) else None
+        return entry if isinstance(entry, str | bool) else None
     node = document_of(text)
     for key in keys:
         entries = node.value if node is not None and node.id == "mapping" else ()
         node = next((value for name, value in entries if name.value == key), None)
     return _constant(node) if node is not None and node.tag in (_TEXT, _BOOLEAN) else None  # type: ignore[return-value]
-
-
-def _entry_of_json(text: str, keys: Sequence[str]) -> str | bool | None:
-    try:
-        entry = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    for key in keys:
-        entry = entry.get(key) if isinstance(entry, dict) else None
-    return entry if isinstance(entry, str | bool) else None
 
 
 def seeds_in(text: str, shown: str) -> tuple[ConfiguredSeed, ...]:
@@ -201,7 +197,9 @@ def seeds_in(text: str, shown: str) -> tuple[ConfiguredSeed, ...]:
             waiting.append((value, path))
             is_chosen = value.tag == _INTEGER and not value.value.startswith("-")
             if path is not None and SEED.fullmatch(path[-1]) and is_chosen and not _is_kept(lines, key):
-                found.append(ConfiguredSeed(path, _located(shown, key, value)))
+                start, end = key.start_mark, value.end_mark
+                place = Location(shown, None, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+                found.append(ConfiguredSeed(path, place))
     return tuple(sorted(found, key=lambda seed: seed.location))
 
 
@@ -210,11 +208,6 @@ def _is_kept(lines: Sequence[str], key: yaml.Node) -> bool:
     line = key.start_mark.line
     above = lines[line - 1].strip() if line else ""
     return KEPT.search(f"{lines[line]}\n{above if above.startswith('#') else ''}") is not None
-
-
-def _located(shown: str, key: yaml.Node, value: yaml.Node) -> Location:
-    start, end = key.start_mark, value.end_mark
-    return Location(shown, None, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
 
 
 def is_ignored(configuration: Configuration, entry: Keys, path: str, project: Project) -> bool:

@@ -42,13 +42,9 @@ def entrances(facts: FileFacts, exit_: Exit, sanitizes: Sanitizer, calls: tuple[
     elif isinstance(exit_.port, Written):
         yield from map(value.at, reads_of(facts, exit_.port.name))
     elif exit_.port is None:
-        yield from map(value.at, _calls_of(facts, exit_.symbol))
-
-
-def _calls_of(facts: FileFacts, symbol: str) -> Iterator[ast.Call]:
-    for site in facts.symbols.calls:
-        if symbol in {plain(name) for name in facts.names(site.node.func, site.scope).names}:
-            yield site.node
+        for site in facts.symbols.calls:
+            if exit_.symbol in {plain(name) for name in facts.names(site.node.func, site.scope).names}:
+                yield value.at(site.node)
 
 
 def _imported(facts: FileFacts, module: str, name: str, value: Value, sanitizes: Sanitizer) -> Iterator[Move]:
@@ -77,14 +73,10 @@ def _names_of(facts: FileFacts, node: ast.expr) -> frozenset[str]:
     return facts.names(node, facts.index.inner_scope_of(node)).names
 
 
-def _nothing(_: ast.expr) -> bool:
-    return False
-
-
 def are_all_seen(facts: FileFacts, exit_: Exit) -> bool:
     """Whether a file gets at a value by an exit only where it is seen to."""
     if isinstance(exit_.port, int | str):
-        return any(True for _ in entrances(facts, exit_, _nothing))
+        return any(True for _ in entrances(facts, exit_, lambda _: False))
     if exit_.port is None:
         return is_only_called(facts, exit_.symbol)
     if isinstance(exit_.port, Field) and exit_.symbol.endswith("::"):

@@ -51,7 +51,9 @@ class Environments(msgspec.Struct, frozen=True):
 
 def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> Environments:
     """What a program does with environments: seeds count generously, the rest where it is reached."""
-    possible = _calls_at(calls.possible(program.reached), summaries)
+    places = calls.possible(program.reached)
+    told = (call for path in {path for path, _ in places} & summaries.keys() for call in summaries[path].environments)
+    possible = sorted((one for one in told if (one.path, one.symbol) in places), key=lambda call: call.place.location)
     parts = {call.part for call in possible}
     reached = [call for call in possible if is_reached((call.path, call.symbol), program.reached, summaries)]
     loaded = calls.loaded(program.files)
@@ -66,8 +68,3 @@ def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, 
         seeded_in=Counter((call.path, call.symbol) for call in possible if call.part in _SEEDING),
         has_own=bool(bases & _ENVIRONMENT_CLASSES),
     )
-
-
-def _calls_at(places: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> list[EnvironmentCall]:
-    told = (call for path in {path for path, _ in places} & summaries.keys() for call in summaries[path].environments)
-    return sorted((one for one in told if (one.path, one.symbol) in places), key=lambda call: call.place.location)

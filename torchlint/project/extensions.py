@@ -8,11 +8,13 @@ import functools
 import os
 import posixpath
 import re
+from collections import deque
 from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
 
+from torchlint.facts.graphs import each_once
 from torchlint.facts.grouping import grouped
 from torchlint.project.outside import Outside
 from torchlint.project.texts import Contents
@@ -102,14 +104,12 @@ class Extensions:
 
     def _reached(self, start: str, folder: str) -> tuple[str, Addition] | None:
         """The first addition in what a function calls, by names, in the files below a folder."""
-        seen, waiting = {start}, [start]
-        while waiting:
-            for path, function in self._defined.get(waiting.pop(0), ()):
+        waiting = deque([start])
+        for name in each_once(waiting):
+            for path, function in self._defined.get(name, ()):
                 if folder and not path.startswith(folder + "/"):
                     continue
                 if function.additions:
                     return path, function.additions[0]
-                called = sorted(word for word in function.words - seen if word in self._defined)
-                seen.update(called)
-                waiting += called
+                waiting += sorted(function.words & self._defined.keys())
         return None

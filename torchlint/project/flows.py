@@ -116,10 +116,6 @@ class Flows:
                 waiting += flow.exits
         return found
 
-    def _makes(self, path: str, owner: str) -> bool:
-        """Whether a file calls a class."""
-        return any(plain(edge.callee) == owner for edge in self._project.summaries[path].edges)
-
     def _paths_behind(self, exit_: Exit) -> list[str]:
         home = exit_.symbol.partition("::")[0]
         if isinstance(exit_.port, int | str):
@@ -129,7 +125,9 @@ class Flows:
             return self._project.texts.naming(exit_.port.name.rpartition("::")[2], others)
         users = self._users[exit_.symbol] - {home}
         if isinstance(exit_.port, Field):  # it is read by that name alone, in files that make objects by others too
-            makers = {path for path in users if not exit_.symbol.endswith("::") and self._makes(path, exit_.symbol)}
+            edges = ((path, edge) for path in users for edge in self._project.summaries[path].edges)
+            is_module = exit_.symbol.endswith("::")
+            makers = set() if is_module else {path for path, edge in edges if plain(edge.callee) == exit_.symbol}
             return sorted({*makers, *self._project.texts.naming(exit_.port.name, users - makers)})
         return sorted(users)
 

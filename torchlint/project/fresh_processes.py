@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.randomness.draws import Draw
-from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 from torchlint.project.randomness import Randomness
@@ -35,18 +34,14 @@ def unseeded_processes(program: Program, project: Project) -> Iterator[FreshProc
         for edge in project.programs.calls.edges_from((path, symbol)):
             if not edge.starter:
                 continue
-            randomness = _randomness_of(program, edge, project)
+            # Such a process imports the file of the function that it is started with, and runs that.
+            home, _, started = edge.callee.partition("::")
+            reached = project.programs.calls.reached([(home, ""), (home, started)])
+            entry, files = replace(program.entry, symbol=started), frozenset(file for file, _ in reached)
+            randomness = project.randomness_of(Program(home, entry, reached, files))
             unseeded = tuple(draw for draw in randomness.unseeded if draw.generator in seeded)
             if randomness.training is not None and unseeded:
                 yield FreshProcess(path, edge, randomness, unseeded)
-
-
-def _randomness_of(program: Program, edge: Edge, project: Project) -> Randomness:
-    """Such a process imports the file of the function that it is started with, and runs that."""
-    path, _, symbol = edge.callee.partition("::")
-    reached = project.programs.calls.reached([(path, ""), (path, symbol)])
-    entry = replace(program.entry, symbol=symbol)
-    return project.randomness_of(Program(path, entry, reached, frozenset(file for file, _ in reached)))
 
 
 class WorkerDraw(msgspec.Struct, frozen=True):
@@ -70,12 +65,9 @@ def worker_draws(program: Program, project: Project) -> Iterator[WorkerDraw]:
     for path, symbol in sorted(ran):
         for edge in (one for one in calls.edges_from((path, symbol)) if one.worker):
             inside = calls.entered_by(edge)
-            drawn = [one for one in _draws(project, inside) if one.generator == _REPLACED]
+            loaded = [project.summaries[file] for file in {file for file, _ in inside} & project.summaries.keys()]
+            draws = (draw for one in loaded for draw in one.draws if (draw.path, draw.symbol) in inside)
+            replaced = (draw for draw in draws if draw.generator == _REPLACED)
+            drawn = sorted(replaced, key=lambda draw: draw.place.location)
             if drawn and seeding.isdisjoint(calls.reached(inside)):
                 yield WorkerDraw(path, edge, drawn[0])
-
-
-def _draws(project: Project, places: frozenset[Symbol]) -> list[Draw]:
-    paths = {path for path, _ in places} & project.summaries.keys()
-    found = (draw for path in paths for draw in project.summaries[path].draws if (path, draw.symbol) in places)
-    return sorted(found, key=lambda draw: draw.place.location)

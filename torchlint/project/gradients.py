@@ -114,9 +114,7 @@ class Gradients:
     @functools.cached_property
     def _open_methods(self) -> frozenset[Symbol]:
         """Methods of modules without a `forward` that no code is seen to call: whoever trains one may."""
-        return frozenset(self._uncalled())
-
-    def _uncalled(self) -> Iterator[Symbol]:
+        found = set[Symbol]()
         for path, summary in self._project.summaries.items():
             for name in summary.functions if not is_test(path) else ():
                 owner, _, method = name.rpartition(".")
@@ -124,7 +122,8 @@ class Gradients:
                 if is_open and self._calls.is_module((path, owner)):
                     forward = self._calls.defining((path, f"{owner}.forward"))
                     if not self._calls.has_function(forward):
-                        yield path, name
+                        found.add((path, name))
+        return frozenset(found)
 
 
 def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool = False) -> frozenset[Symbol]:

@@ -130,18 +130,14 @@ class _Order:
         return self.late_in(self._calls.defining((path, qualname)), depth - 1) if path == symbol[0] else None
 
     def _events(self, symbol: Symbol) -> Iterator[_Event]:
-        for seed in self._seeds.get(symbol, ()):
-            yield _Event(seed.moment, seed.place, None, seed, None)
-        for draw in self._draws.get(symbol, ()):
-            yield _Event(draw.moment, draw.place, None, None, draw)
-        for edge in self._calls.edges_from(symbol):
-            if not edge.is_reference:
-                yield from self._event_of(symbol[0], edge)
-
-    def _event_of(self, path: str, edge: Edge) -> Iterator[_Event]:
-        run = self._calls.entered_by(edge)
-        seed = next((self._seeds[at][0] for at in sorted(run & self._seeds.keys())), None)
-        draw = next((self._draws[at][0] for at in sorted(run & self._draws.keys())), None)
-        found = self._details.of(path, edge) if seed is not None or draw is not None else None
-        if found is not None and found.moment is not None and found.place is not None:
-            yield _Event(found.moment, found.place, edge, seed, draw)
+        for own in self._seeds.get(symbol, ()):
+            yield _Event(own.moment, own.place, None, own, None)
+        for drawn in self._draws.get(symbol, ()):
+            yield _Event(drawn.moment, drawn.place, None, None, drawn)
+        for edge in (one for one in self._calls.edges_from(symbol) if not one.is_reference):
+            run = self._calls.entered_by(edge)
+            seed = next((self._seeds[at][0] for at in sorted(run & self._seeds.keys())), None)
+            draw = next((self._draws[at][0] for at in sorted(run & self._draws.keys())), None)
+            found = self._details.of(symbol[0], edge) if seed is not None or draw is not None else None
+            if found is not None and found.moment is not None and found.place is not None:
+                yield _Event(found.moment, found.place, edge, seed, draw)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import UNKNOWN, Names
+from torchlint.facts.graphs import reached
 from torchlint.facts.interface import interface_of
 from torchlint.facts.scopes import ImportTarget
 from torchlint.project.configured_classes import ConfiguredClasses
@@ -77,12 +78,7 @@ class ModuleIndex:
 
     def consulted_by(self, path: str) -> tuple[str, ...]:
         """The files whose text what a file says hangs on, beside its own: those it read, and those that these read."""
-        found, waiting = {path}, [path]
-        while waiting:
-            new = self._consulted.get(waiting.pop(), set()) - found
-            found |= new
-            waiting += new
-        return tuple(sorted(found - {path}))
+        return tuple(sorted(reached([path], lambda one: self._consulted.get(one, ()))[1:]))
 
     def gone_through_by(self, path: str) -> tuple[str, ...]:
         """Those of them that were asked for all their names."""
@@ -93,11 +89,8 @@ class ModuleIndex:
         """The facts of a project file as other files may ask them: of its interface, or of more than that."""
         is_own = self._own is not None and self._own.path == path
         facts = self._own if is_own else self._trees.get(path) or self._faces.get(path)
-        if facts is None and path not in self._unreadable:
-            facts = self._opened(path)
-        return facts
-
-    def _opened(self, path: str) -> FileFacts | None:
+        if facts is not None or path in self._unreadable:
+            return facts
         interface = self.interfaces[path] if path in self.interfaces else self.kept_interface(path)
         if interface is None:
             return self.read(path)

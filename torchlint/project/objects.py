@@ -66,7 +66,9 @@ class Objects:
             return  # of an attribute of an object, and of a part of a part, nothing is known
         place = int(number) if part else None
         if called.endswith("()"):
-            yield from self._made_by_given(called.removesuffix("()"), depth)
+            path, _, qualname = called.removesuffix("()").partition("::")
+            for given in self._results.get((*self._defining((path, qualname)), None), ()):
+                yield from self._classes(f"{given}()", depth - 1) if not given.endswith("()") else ()
             return
         owner, _, method = called.rpartition(".")
         if "()" not in owner:
@@ -74,12 +76,6 @@ class Objects:
             return
         for one in self._classes(owner, depth - 1):
             yield from self._given(f"{one}.{method}", place, depth)
-
-    def _made_by_given(self, function: str, depth: int) -> Iterator[str]:
-        """The classes that a function gives, where what it gives is called."""
-        path, _, qualname = function.partition("::")
-        for name in self._results.get((*self._defining((path, qualname)), None), ()):
-            yield from self._classes(f"{name}()", depth - 1) if not name.endswith("()") else ()
 
     def _given(self, called: str, place: int | None, depth: int) -> Iterator[str]:
         """The classes of what a call of a function gives; of a class, itself."""

@@ -82,18 +82,12 @@ def _data(path: str) -> bytes:
         return b""
 
 
-def _is_file(path: str) -> bytes:
-    return b"1" if os.path.isfile(path) else b""
-
-
 def _extension_sources(root: str) -> bytes:
-    return b"".join(os.fsencode(path) + b"\0" for path in sorted(_below(root)))
-
-
-def _below(root: str) -> Iterable[str]:
+    found: list[str] = []
     for above, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in NOT_PROJECT and not name.startswith("."))
-        yield from (os.path.join(above, name) for name in names if name.endswith(_EXTENSIONS))
+        found += [os.path.join(above, name) for name in names if name.endswith(_EXTENSIONS)]
+    return b"".join(os.fsencode(path) + b"\0" for path in sorted(found))
 
 
 def _installed_torch(root: str) -> bytes:
@@ -108,7 +102,7 @@ def _installed_torch(root: str) -> bytes:
 
 _ASKED: Mapping[str, Callable[[str], bytes]] = {
     "data": _data,
-    "is_file": _is_file,
+    "is_file": lambda path: b"1" if os.path.isfile(path) else b"",
     "extension_sources": _extension_sources,
     "installed_torch": _installed_torch,
 }

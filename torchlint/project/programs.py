@@ -59,7 +59,8 @@ class Programs:
         entries = [one for one in entries if not one[1].is_tentative or one in working]
         own = ((path, function) for path, function in scripts if path in summaries)
         entries += [(path, Entry(EntryKind.COMMAND, function, summaries[path].start)) for path, function in own]
-        self.programs = [self._program(path, entry) for path, entry in entries]
+        ways = ((path, entry, self.calls.reached([(path, ""), (path, entry.symbol)])) for path, entry in entries)
+        self.programs = [Program(path, entry, run, frozenset(file for file, _ in run)) for path, entry, run in ways]
         self.memory: dict[Any, Any] = {}
         self._call_details: KnownDetails | None = None
 
@@ -80,10 +81,6 @@ class Programs:
             middle = len(entries) // 2
             halves = (entries[:middle], entries[middle:])
             yield from (one for half in halves for one in self._working(half)) if middle else entries
-
-    def _program(self, path: str, entry: Entry) -> Program:
-        reached = self.calls.reached([(path, ""), (path, entry.symbol)])
-        return Program(path, entry, reached, frozenset(path for path, _ in reached))
 
     @functools.cached_property
     def sets_mode(self) -> bool:

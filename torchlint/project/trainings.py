@@ -83,15 +83,11 @@ def varying_layer(model: str, summaries: Mapping[str, FileSummary], depth: int =
 
 def stays_in_training_mode(places: Iterable[Symbol], calls: CallGraph, summaries: Mapping[str, FileSummary]) -> bool:
     """Whether nothing that may run from here trains, or sets the mode of a module."""
-    for path, symbol in calls.possible(frozenset(places)):
-        summary = summaries.get(path)
-        if summary is None:
-            continue
-        if symbol in summary.modes_of_modules.setters:
-            return False
-        if any(one.symbol == symbol and one.part in _TRAINING for one in summary.trainings):
-            return False
-    return True
+    possible = calls.possible(frozenset(places))
+    known = [(summaries[path], symbol) for path, symbol in possible if path in summaries]
+    if any(symbol in summary.modes_of_modules.setters for summary, symbol in known):
+        return False
+    return not any(one.part in _TRAINING for one in trainings_in(possible, summaries))
 
 
 def sets_modes_beside(path: str, summaries: Mapping[str, FileSummary]) -> bool:

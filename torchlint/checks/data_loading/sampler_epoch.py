@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.diagnostics import Related
 from torchlint.facts.calls import callers, targets
 from torchlint.facts.control.blocks import loops_around
@@ -21,6 +21,7 @@ from torchlint.facts.flow.containment import Containment, is_recorded, lost
 from torchlint.facts.flow.tracker import Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.functions import is_method
+from torchlint.facts.graphs import each_once
 from torchlint.facts.training.steps import BACKWARD
 from torchlint.facts.tree import method_called, targets_of, words_in
 from torchlint.facts.values import argument_of, may_be_hidden
@@ -61,7 +62,8 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({_SAMPLER})), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """`DistributedSampler(...)` that shuffles, for a loader that a training loop runs through epoch after epoch."""
-    if visit.callee() != _SAMPLER or _evaluates(visit):
+    words = words_in(*targets_of(visit.statement), *visit.call.args[:1])
+    if visit.callee() != _SAMPLER or any(says(word, "evaluation") for word in words):
         return
     shuffle = argument_of(visit.call, "shuffle", _SHUFFLE)
     is_hidden = shuffle is None and may_be_hidden(visit.call, _SHUFFLE)
@@ -73,10 +75,6 @@ def find(visit: Visit) -> Iterator[Finding]:
     if flow.is_contained and (loop is not None or flow.exits):
         related = () if loop is None else ((loop.iter, _READ),)
         yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)}, related=related, exits=tuple(flow.exits))
-
-
-def _evaluates(visit: Visit) -> bool:
-    return any(says(word, "evaluation") for word in words_in(*targets_of(visit.statement), *visit.call.args[:1]))
 
 
 class _SamplerAnalysis(Containment):
@@ -132,13 +130,8 @@ class _SamplerAnalysis(Containment):
 
     def _trains(self, loop: ast.For) -> bool:
         """Whether a loop's body runs a backward pass, also in functions and methods of this file that it calls."""
-        waiting: list[ast.AST] = [loop]
-        seen: set[ast.AST] = set()
-        while waiting:
-            part = waiting.pop()
-            if part in seen:
-                continue
-            seen.add(part)
+        waiting = deque[ast.AST]([loop])
+        for part in each_once(waiting):
             calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
             if any(method_called(call) in BACKWARD for call in calls):
                 return True

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from torchlint.checks.framework.registration import Finding, Triggers, check, judged_by_sink
-from torchlint.checks.framework.spelling import shortened
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, shortened
 from torchlint.facts.data_loading.loaders import LOADER
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Analysis, Sink, follow

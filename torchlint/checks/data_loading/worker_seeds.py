@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
-from torchlint.checks.framework.spelling import shortened, spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, shortened, spelling_of
 from torchlint.diagnostics import Confidence, Related
 from torchlint.facts.data_loading.kept_generators import global_draws, item_draws
 from torchlint.facts.data_loading.loaders import Loader

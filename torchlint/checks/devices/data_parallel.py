@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.constants import display_of

@@ -13,7 +13,6 @@ from torchlint.checks.framework.visit import Visit
 from torchlint.facts.definitions import agreed, only_value
 from torchlint.facts.file import FileFacts
 from torchlint.facts.memoizing import memoized
-from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import Device, devices_named, is_dtype
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.kinds import kind_of
@@ -32,7 +31,11 @@ def find(visit: Visit) -> Iterator[Finding]:
     """An exact comparison of two results that round differently."""
     facts, scope = visit.facts, visit.scope
     sides = _sides(facts, visit.call, scope) if facts.imports_torch else None
-    found = None if sides is None or _is_denied(facts, visit.site) else _differing(facts, *sides, scope)
+    # `print(torch.equal(a, b))` only shows it, and `assert not torch.equal(a, b)` knows that they differ.
+    is_shown = visit.site.is_alone and "assert" not in ast.unparse(visit.call.func)
+    if sides is None or is_shown or any(_denies(outer) for outer, _ in facts.index.ancestors(visit.call)):
+        return
+    found = _differing(facts, *sides, scope)
     if found is None:
         return
     first, second = found
@@ -56,12 +59,6 @@ def _sides(facts: FileFacts, call: ast.Call, scope: int) -> tuple[ast.expr, ast.
 def _equated(expression: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     is_equality = isinstance(expression, ast.Compare) and [type(o) for o in expression.ops] == [ast.Eq]
     return (expression.left, expression.comparators[0]) if is_equality else None  # type: ignore[attr-defined]
-
-
-def _is_denied(facts: FileFacts, site: CallSite) -> bool:
-    """Code that knows that they differ, `assert not torch.equal(a, b)`, or shows it: `print(torch.equal(a, b))`."""
-    is_shown = site.is_alone and "assert" not in ast.unparse(site.node.func)
-    return is_shown or any(_denies(outer) for outer, _ in facts.index.ancestors(site.node))
 
 
 def _denies(outer: ast.AST) -> bool:

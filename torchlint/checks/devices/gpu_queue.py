@@ -83,8 +83,9 @@ def effects(facts: FileFacts, statement: ast.stmt, before: ast.expr | None = Non
             yield Effect.NOTHING if kind_of(facts, node.value, scope) in (Kind.NUMBER, Kind.TEXT) else Effect.WAIT
         if isinstance(node, ast.Compare | ast.BoolOp | ast.IfExp) and not _is_plain_test(node):
             yield Effect.WAIT
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not _is_plain_index(node):
-            yield Effect.WAIT
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            is_plain = all(isinstance(part, ast.Constant | ast.Slice | ast.UnaryOp) for part in index_parts(node))
+            yield Effect.NOTHING if is_plain else Effect.WAIT
 
 
 def _sites(facts: FileFacts) -> dict[ast.stmt, list[CallSite]]:
@@ -116,17 +117,10 @@ def _is_plain_test(node: ast.expr) -> bool:
         is_identity = all(isinstance(operator, ast.Is | ast.IsNot | ast.In | ast.NotIn) for operator in node.ops)
         # What comes round every so many steps is counted, not computed.
         counts = isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Mod)
-        return is_identity or counts or any(_is_text(compared) for compared in node.comparators)
+        texts = (isinstance(one, ast.Constant) and isinstance(one.value, str) for one in node.comparators)
+        return is_identity or counts or any(texts)
     parts = node.values if isinstance(node, ast.BoolOp) else [node.test]  # type: ignore[attr-defined]
     return all(isinstance(part, ast.Name | ast.Attribute | ast.Call | ast.Compare | ast.UnaryOp) for part in parts)
-
-
-def _is_text(expression: ast.expr) -> bool:
-    return isinstance(expression, ast.Constant) and isinstance(expression.value, str)
-
-
-def _is_plain_index(read: ast.Subscript) -> bool:
-    return all(isinstance(part, ast.Constant | ast.Slice | ast.UnaryOp) for part in index_parts(read))
 
 
 def _of_call(facts: FileFacts, site: CallSite) -> Effect:

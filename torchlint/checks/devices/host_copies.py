@@ -137,15 +137,11 @@ class _Passages:
             is_next = position_of(put) == position_of(read) or may_follow(self._facts, put, read)
             return is_next and not self._is_waited_for(put, read)
         # Where nobody is seen to call the function, whoever does may have waited.
-        ways = list(self._calls_of(function))
+        functions = reached([function], lambda one: map(self._function_of, self._calls_to(one)))
+        ways = [call for one in functions for call in self._calls_to(one)]
         passed = [self._is_waited_for(put if self._function_of(way) == home else None, way) for way in ways]
         is_waited_for = self._is_waited_for(None, read) or any(passed) or self._waits_behind(put, ways)
         return bool(ways) and not is_waited_for
-
-    def _calls_of(self, function: int | None) -> Iterator[ast.Call]:
-        """The calls by which a function comes to run, one in another; each function is asked once."""
-        for one in reached([function], lambda one: map(self._function_of, self._calls_to(one))):
-            yield from self._calls_to(one)
 
     def _calls_to(self, function: int | None) -> list[ast.Call]:
         return [] if function is None else [site.node for site, _ in callers(self._facts, function)]

@@ -13,8 +13,7 @@ from torchlint.catalogue.values import Kind
 from torchlint.checks.devices.host_copies import HostCopy
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import shortened, spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, shortened, spelling_of
 from torchlint.diagnostics import Confidence
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of
@@ -90,7 +89,11 @@ def _starts(call: ast.Call) -> Iterator[Move]:
 def _is_copy_to_host(facts: FileFacts, site: CallSite) -> bool:
     """Whether a call evidently copies from a device to the host without waiting."""
     call = site.node
-    if not isinstance(call.func, ast.Attribute) or not facts.value(_non_blocking(call), site.scope).only(bool):
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    # `copy_(src, non_blocking)`, `to(device, dtype, non_blocking)`
+    flag = argument_of(call, "non_blocking", 2 if call.func.attr == "to" else 1)
+    if not facts.value(flag, site.scope).only(bool):
         return False
     if call.func.attr == "to":
         # `device`, which happens to be the CPU, moves nothing.
@@ -102,12 +105,6 @@ def _is_copy_to_host(facts: FileFacts, site: CallSite) -> bool:
     if call.func.attr != "copy_" or source is None or not _is_pinned(facts, call.func.value, site.scope):
         return False
     return _is_on_device(facts, source, site)
-
-
-def _non_blocking(call: ast.Call) -> ast.expr | None:
-    """`copy_(src, non_blocking)`, `to(device, dtype, non_blocking)`."""
-    assert isinstance(call.func, ast.Attribute)
-    return argument_of(call, "non_blocking", 2 if call.func.attr == "to" else 1)
 
 
 def _may_be_on_device(facts: FileFacts, tensor: ast.expr, scope: int) -> bool:

@@ -102,7 +102,9 @@ def _work_between(facts: FileFacts, start: ast.stmt, site: CallSite) -> ast.stmt
     if region is None:
         return None
     queued: ast.stmt | None = None
-    for statement, effect in (*_effects_of(facts, region), (site.statement, _before(facts, site))):
+    before = strongest(effects(facts, site.statement, before=site.node))
+    last = (site.statement, Effect.UNKNOWN if before > Effect.WORK else before)
+    for statement, effect in (*_effects_of(facts, region), last):
         if effect is Effect.UNKNOWN or (effect is Effect.WAIT and queued is not None):
             return None
         if effect is Effect.COPY:
@@ -110,12 +112,6 @@ def _work_between(facts: FileFacts, start: ast.stmt, site: CallSite) -> ast.stmt
         if effect is Effect.WORK and queued is None:
             queued = statement
     return queued
-
-
-def _before(facts: FileFacts, site: CallSite) -> Effect:
-    """What the statement of the second reading does before it reads the clock."""
-    found = strongest(effects(facts, site.statement, before=site.node))
-    return Effect.UNKNOWN if found > Effect.WORK else found
 
 
 def _effects_of(facts: FileFacts, statements: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, Effect]]:

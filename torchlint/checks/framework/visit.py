@@ -1,9 +1,11 @@
-"""What a check may ask while it looks at a node."""
+"""What a check may ask while it looks at a node, and how its messages quote the code of it."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import itertools
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,6 +27,13 @@ _SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
 _UPDATE = "os.environ.update"
 WRITERS = _SETTERS | {_UPDATE}
 """Calls that set variables of the running process."""
+_LONGEST = 44
+"""A line of the report is read in one go up to about 140 characters; the quote leaves room for what is said of it."""
+_LONGEST_WORD = 2 * _LONGEST
+"""No name is as long: this is data in a string."""
+_CUT = "..."
+_DOTTED = re.compile(r"[\w.]+")
+_WORDS = re.compile(r"\w+|\W")
 
 
 class Visit(msgspec.Struct):
@@ -123,19 +132,71 @@ def writes(visit: Visit, name: str) -> Iterator[str | None]:
             if visit.names(store.value).only == "os.environ" and visit.value(store.slice).text == name:
                 yield visit.value(visit.node.value).text
     elif isinstance(visit.node, ast.Call):
-        yield from _called(visit, name)
-
-
-def _called(visit: Visit, name: str) -> Iterator[str | None]:
-    call, function = visit.call, visit.callee()
-    if function in _SETTERS and len(call.args) > 1:
-        if visit.value(call.args[0]).constants == (name,):
+        call, function = visit.call, visit.callee()
+        if function in _SETTERS and len(call.args) > 1 and visit.value(call.args[0]).constants == (name,):
             yield visit.value(call.args[1]).text
-    elif function == _UPDATE:
-        pairs: list[tuple[object, ast.expr]] = [(keyword.arg, keyword.value) for keyword in call.keywords]
-        for argument in call.args:
-            if isinstance(argument, ast.Dict):
-                pairs += [(getattr(k, "value", None), v) for k, v in zip(argument.keys, argument.values, strict=True)]
-        for key, value in pairs:
-            if key == name:
-                yield visit.value(value).text
+        elif function == _UPDATE:
+            pairs: list[tuple[object, ast.expr]] = [(keyword.arg, keyword.value) for keyword in call.keywords]
+            for one in call.args:
+                if isinstance(one, ast.Dict):
+                    pairs += [(getattr(k, "value", None), v) for k, v in zip(one.keys, one.values, strict=True)]
+            yield from (visit.value(value).text for key, value in pairs if key == name)
+
+
+# -- how messages quote code: short, on one line, with the argument that matters ---------------------------------
+
+
+def spelling_of(visit: Visit, part: ast.AST | None = None, *, argument: str | None = None) -> str:
+    """The code of the node at hand, or of a part of it, for a message: `nn.Conv2d(..., padding_mode='replicate')`.
+
+    Of a long call it quotes the argument of that name; without a name the last one that is a string.
+    """
+    node = visit.node if part is None else part
+    text = _code_of(visit, node)
+    if len(text) <= _LONGEST or not isinstance(node, ast.Call):
+        return shortened(text)
+    telling = [
+        f"{given.arg}={shortened(visit.code(given.value))}" for given in node.keywords if _is_telling(given, argument)
+    ]
+    function = shortened(_code_of(visit, node.func))
+    return f"{function}(..., {telling[-1]})" if telling else f"{function}(...)"
+
+
+def _is_telling(given: ast.keyword, name: str | None) -> bool:
+    if name is not None:
+        return given.arg == name
+    return given.arg is not None and isinstance(given.value, ast.Constant) and isinstance(given.value.value, str)
+
+
+def shortened(text: str) -> str:
+    """Code on one line. Where it gets long it is cut between words: what is called stands first, what is asked last.
+
+    A dotted name keeps its end, as it is written; the last name of anything else stays whole, however long it is.
+    """
+    line = " ".join(text.split())
+    if len(line) <= _LONGEST:
+        return line
+    if _DOTTED.fullmatch(line):
+        parts = line.split(".")
+        return next((end for at in range(len(parts)) if len(end := ".".join(parts[at:])) <= _LONGEST), parts[-1])
+    words = _WORDS.findall(line)
+    tail = _ending(words)
+    room = _LONGEST - len(tail) - len(_CUT)
+    head = max(itertools.takewhile(lambda text: len(text) <= room, itertools.accumulate(words)), key=len, default="")
+    return f"{head.rstrip(' .')}{_CUT}{tail.lstrip(' .')}"
+
+
+def _ending(words: Sequence[str]) -> str:
+    """The last name, with what goes before it as far as a third of the quote has room."""
+    text = ""
+    for word in reversed(words):
+        if len(text) + len(word) > _LONGEST // 3 and any(map(str.isalnum, text)):
+            break
+        text = word[-_LONGEST_WORD:] + text
+    return text
+
+
+def _code_of(visit: Visit, node: ast.AST) -> str:
+    """As it is written; what goes over several lines is written anew, without its comments and outer brackets."""
+    is_on_one_line = isinstance(node, ast.expr | ast.stmt) and node.lineno == node.end_lineno
+    return visit.code(node).strip() if is_on_one_line else ast.unparse(node)

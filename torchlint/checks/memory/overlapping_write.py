@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import shortened, spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, shortened, spelling_of
 from torchlint.diagnostics import Severity
 from torchlint.facts.control.conditions import managers_around
 from torchlint.facts.file import FileFacts
@@ -84,14 +83,12 @@ def _written_by_statement(visit: Visit) -> _Write | None:
 
 def _whole(facts: FileFacts, target: ast.expr | None, scope: int) -> SharedView | None:
     """The view that a target is, as a whole: `view`, `view[:]`, `view[...]`."""
-    if isinstance(target, ast.Subscript) and all(_is_whole_index(part) for part in index_parts(target)):
+    if isinstance(target, ast.Subscript) and all(
+        is_ellipsis(part) or (isinstance(part, ast.Slice) and part.lower is None and part.upper is None)
+        for part in index_parts(target)
+    ):
         target = target.value
     return None if target is None else shared_view(facts, target, scope)
-
-
-def _is_whole_index(part: ast.expr) -> bool:
-    is_slice = isinstance(part, ast.Slice) and part.lower is None and part.upper is None
-    return is_slice or is_ellipsis(part)
 
 
 def _refused(facts: FileFacts, view: SharedView, statement: ast.stmt) -> _Write | None:

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from torchlint.checks.framework.drafts import Draft, OperatorUse
 from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.checks.memory.uninitialised.makers import (
     MAKERS,
     METHOD_MAKERS,

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from torchlint.checks.framework.drafts import OperatorUse
 from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import WRITERS, Visit, writes
+from torchlint.checks.framework.visit import WRITERS, Visit, spelling_of, writes
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
-from torchlint.facts.tree import index_parts, is_literal_none, last_word, targets_of
+from torchlint.facts.tree import index_parts, is_literal_none, last_word, names_in, targets_of
 from torchlint.facts.values import argument_of
 
 _CODE = "TL117"
@@ -77,15 +76,11 @@ def _summed_along(kernel: ast.FunctionDef) -> set[str]:
     read = [node for node in ast.walk(kernel) if isinstance(node, ast.Subscript)]
     is_flat = words.isdisjoint(_FOLDING) and not any(is_literal_none(part) for one in read for part in index_parts(one))
     ranges = [call for call in called if last_word(call.func) == "arange"] if is_flat and words & _SUMS else []
-    found = {name for call in ranges for name in _names_in(call)}
+    found = {name for call in ranges for name in names_in(call)}
     for node in ast.walk(kernel):
         if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and _accumulates(node):
-            found.update(_names_in(node.iter))
+            found.update(names_in(node.iter))
     return found
-
-
-def _names_in(node: ast.AST) -> set[str]:
-    return {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
 
 
 def _accumulates(loop: ast.For) -> bool:
@@ -119,14 +114,9 @@ def _is_pointer(name: str) -> bool:
 @check(codes=(_CODE,), triggers=Triggers(calls=WRITERS, assigned=_TUNING, keys=_VARIABLES), judge=judge_operators)
 def inductor(visit: Visit) -> Iterator[Finding]:
     """The call or statement that turns the tuning on."""
-    if _tunes(visit):
+    assigned = visit.assignment.value if isinstance(visit.node, ast.Assign | ast.AnnAssign) else None
+    is_on = assigned is not None and visit.value(assigned).constants in ((True,), (1,))
+    is_named = is_on and any(_TUNING & visit.names(target).names for target in targets_of(visit.statement))
+    if is_named or any("1" in writes(visit, name) for name in _VARIABLES):
         values = {"spelling": spelling_of(visit), "name": "torch.compile", "unread": ""}
         yield Finding(_CODE, visit.node, values, operators=(OperatorUse("inductor_compile"),))
-
-
-def _tunes(visit: Visit) -> bool:
-    if any("1" in writes(visit, name) for name in _VARIABLES):
-        return True
-    assigned = visit.assignment.value if isinstance(visit.node, ast.Assign | ast.AnnAssign) else None
-    is_named = any(_TUNING & visit.names(target).names for target in targets_of(visit.statement))
-    return assigned is not None and is_named and visit.value(assigned).constants in ((True,), (1,))

@@ -9,7 +9,7 @@ from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.control.conditions import governed
 from torchlint.facts.definitions import step_back
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.values import Definition, End
+from torchlint.facts.flow.values import Definition
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.elements import element_of, is_named_mask
 from torchlint.facts.tensors.methods import method_named, operation_named
@@ -41,7 +41,10 @@ def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
         if is_named_so and element_of(facts, expression, scope) != "float":
             return True
         steps = step_back(facts, Definition(expression, scope))
-        is_made_so = bool(steps) and all(_is_step_whole(facts, one, depth) for one in steps or ())
+        is_made_so = bool(steps) and all(
+            isinstance(one, Definition) and not one.parts and is_whole(facts, one.node, one.scope, depth - 1)
+            for one in steps or ()
+        )
         return is_made_so and (not isinstance(expression, ast.Name) or _keeps_whole(facts, expression, scope, depth))
     return all(is_whole(facts, part, scope, depth - 1) for part in _deciding_parts(facts, expression, scope))
 
@@ -64,10 +67,6 @@ def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[
         if called.carries or called.element in ("same", "counted"):
             return [operand(facts, expression, scope)]
     return [None]
-
-
-def _is_step_whole(facts: FileFacts, one: End, depth: int) -> bool:
-    return isinstance(one, Definition) and not one.parts and is_whole(facts, one.node, one.scope, depth - 1)
 
 
 def _keeps_whole(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> bool:

@@ -16,7 +16,6 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Parameter
 from torchlint.facts.gradients import is_cut_off, is_gradless
 from torchlint.facts.reaching import reads_by_binding
-from torchlint.facts.scopes import Scope
 from torchlint.facts.tensors.annotations import of_method
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_own, last_word, method_called, only_target
@@ -29,6 +28,7 @@ _READING = frozenset(f"builtins.{name}" for name in ("float", "int", "bool", "st
 _LISTING_MODULES = frozenset({"getattr", "eval", "vars", "children", "named_children", "_modules", "__dict__"})
 """What reads attributes without naming them."""
 _AUTOGRAD = "torch.autograd."
+_SEQUENTIAL = "torch.nn.Sequential"
 _FIRST_LAYER = re.compile(r"^(?:conv_first|first_conv|stem|patch_embed\w*|to_patch\w*)$")
 _COLOURS = re.compile(
     r"^(?:num_in_ch|num_input_channels|input_nc|in_nc|(?:i|img|image)_ch\w*|in_chans|n_colors|num_colors|input_channels)$"
@@ -95,8 +95,10 @@ def _layers_given(facts: FileFacts, parameter: str, scope: int) -> Iterator[ast.
 def _takes_the_input(facts: FileFacts, layer: ast.Attribute, scope: int, depth: int = 4) -> bool:
     """A convolution that takes as many channels as an image has colours; by its name, where they are not known."""
     for made, where in attribute_values(facts, layer, scope) or ():
-        first = _first_of(facts, made, where)
-        if first is not None and (facts.names(first.func, where).only or "").startswith("torch.nn.Conv"):
+        first = made
+        while isinstance(first, ast.Call) and first.args and facts.names(first.func, where).only == _SEQUENTIAL:
+            first = first.args[0]
+        if isinstance(first, ast.Call) and (facts.names(first.func, where).only or "").startswith("torch.nn.Conv"):
             channels = argument_of(first, "in_channels", 0)
             known = facts.value(channels, where).constants
             if known:
@@ -104,13 +106,6 @@ def _takes_the_input(facts: FileFacts, layer: ast.Attribute, scope: int, depth: 
             is_named_so = _COLOURS.search(last_word(channels).lower()) is not None
             return is_named_so or _FIRST_LAYER.search(layer.attr) is not None
     return _FIRST_LAYER.search(layer.attr) is not None or _goes_to_a_first_layer(facts, layer, scope, depth)
-
-
-def _first_of(facts: FileFacts, made: ast.expr, scope: int) -> ast.Call | None:
-    """The first layer of a `Sequential`, or the layer itself."""
-    while isinstance(made, ast.Call) and made.args and facts.names(made.func, scope).only == "torch.nn.Sequential":
-        made = made.args[0]
-    return made if isinstance(made, ast.Call) else None
 
 
 def _goes_to_a_first_layer(facts: FileFacts, part: ast.Attribute, scope: int, depth: int) -> bool:
@@ -223,15 +218,13 @@ def unread_attribute(facts: FileFacts, made: ast.Call) -> str:
     if any(facts.names(read.value, tree.scope_of(read)).only is None for read in reads):  # `F.pad` is of no module
         return ""
     owner = facts.class_of(tree.scope_of(made))
-    if owner is None or not _runs_itself(facts, facts.symbols.scopes[owner]):
+    scope = None if owner is None else facts.symbols.scopes[owner]
+    # It has to be a plain module with a `forward` of its own.
+    is_plain = scope is not None and [base.only for base in bases_of(facts, scope)] == ["torch.nn.Module"]
+    if scope is None or not is_plain or "forward" not in scope.bindings:
         return ""
     is_listed = any(last_word(node) in _LISTING_MODULES for node in tree.parents)
     return "" if is_listed else target.attr
-
-
-def _runs_itself(facts: FileFacts, owner: Scope) -> bool:
-    """Whether a class is a plain module with a `forward` of its own."""
-    return [base.only for base in bases_of(facts, owner)] == ["torch.nn.Module"] and "forward" in owner.bindings
 
 
 def _uses_of_module(facts: FileFacts, made: ast.Call) -> list[ast.expr]:

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import shortened
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, shortened
 from torchlint.diagnostics import Confidence, Location, Related
 from torchlint.facts.definitions import only_value, seen_values
 from torchlint.facts.entries import is_beside_training
@@ -46,8 +45,9 @@ def find(visit: Visit) -> Iterator[Finding]:
     argument = _COMPILERS.get(visit.callee() or "")
     given = argument_of(visit.call, *argument) if argument else None
     for text in _strings(visit, given, visit.scope):
+        lines = (text.end_lineno or text.lineno) - text.lineno  # one with escaped line breaks has fewer in the file
         for line, name in atomic_additions(str(text.value)):
-            yield Finding(_CODE, visit.node, {"name": name}, "cuda", line=_line_in_file(text, line))
+            yield Finding(_CODE, visit.node, {"name": name}, "cuda", line=text.lineno + min(line, lines))
 
 
 def _strings(visit: Visit, given: ast.expr | None, scope: int) -> Iterator[ast.Constant]:
@@ -57,12 +57,6 @@ def _strings(visit: Visit, given: ast.expr | None, scope: int) -> Iterator[ast.C
             yield value
         for element in value.elts if isinstance(value, ast.List | ast.Tuple) else ():
             yield from _strings(visit, element, where)
-
-
-def _line_in_file(text: ast.Constant, line: int) -> int:
-    """Where the n-th line of a string stands; one with escaped line breaks has fewer lines in the file."""
-    lines = (text.end_lineno or text.lineno) - text.lineno
-    return text.lineno + min(line, lines) if lines else text.lineno
 
 
 def _judge_extension(draft: Draft, project: Project) -> Draft | None:

@@ -15,8 +15,7 @@ from torchlint.checks.framework.conditions import deciding, is_ruled_out, meets
 from torchlint.checks.framework.drafts import Asked, Draft, OperatorUse
 from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import shortened
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, shortened
 from torchlint.checks.operators.gradient_uses import is_result_cut
 from torchlint.checks.operators.operator_conditions import is_contradicted
 from torchlint.checks.operators.operators import reporting_rules

@@ -182,9 +182,7 @@ def _rank_fits(facts: FileFacts, use: Use, operator: Operator, spelling: Spellin
 def _ranks_by_target(facts: FileFacts, use: Use, spelling: Spelling, scope: int) -> AbstractSet[int]:
     """How many dimensions the input must have by its target, or by the operator's name; empty: nothing shows it."""
     target = _argument(use, spelling.target) if isinstance(use, ast.Call) else None
-    is_of_classes = (
-        element_of(facts, target, scope) == "integer"
-    )  # else it may hold their probabilities, and be as deep
+    is_of_classes = element_of(facts, target, scope) == "integer"  # else of probabilities, and as deep, perhaps
     found = {rank + 1 for rank in ranks_of(facts, target, scope)} if is_of_classes else set()
     return found or ({4} if is_named_for_planes(target) else {spelling.dimensions} - {0})
 

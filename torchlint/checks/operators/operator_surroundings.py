@@ -14,6 +14,7 @@ from torchlint.facts.control.conditions import decisions, managers_around
 from torchlint.facts.definitions import only_value
 from torchlint.facts.file import FileFacts
 from torchlint.facts.tensors.devices import is_on_cpu
+from torchlint.facts.tree import literal_text
 
 _ASKING = "torch.are_deterministic_algorithms_enabled"
 _VERSIONS = frozenset({"torch.__version__", "torch.torch_version.__version__"})
@@ -82,9 +83,11 @@ def releases_of(facts: FileFacts, statement: ast.stmt) -> str:
 
 def _tested(facts: FileFacts, test: ast.expr, scope: int) -> tuple[bool, tuple[int, int], bool] | None:
     """Whether a test asks for newer releases, which minor release it names, and whether that one is all on one side."""
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not _is_version(facts, test.left, scope):
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return None
-    match = _RELEASE.match(_text(test.comparators[0]))
+    if facts.names(_read_as_version(test.left), scope).only not in _VERSIONS:
+        return None
+    match = _RELEASE.match(literal_text(_read_as_version(test.comparators[0])))
     if match is None or not isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
         return None
     is_cut_before = isinstance(test.ops[0], ast.Lt | ast.GtE)  # `< 1.3`, `>= 1.3`: all of 1.3 is newer
@@ -92,14 +95,8 @@ def _tested(facts: FileFacts, test: ast.expr, scope: int) -> tuple[bool, tuple[i
     return isinstance(test.ops[0], ast.Gt | ast.GtE), (int(match[1]), int(match[2])), is_whole
 
 
-def _is_version(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    """`torch.__version__`, also inside `version.parse(...)`, `Version(...)` and the like."""
+def _read_as_version(expression: ast.expr) -> ast.expr:
+    """What `version.parse(...)`, `Version(...)` and the like are given."""
     while isinstance(expression, ast.Call) and len(expression.args) == 1:
         expression = expression.args[0]
-    return facts.names(expression, scope).only in _VERSIONS
-
-
-def _text(expression: ast.expr) -> str:
-    while isinstance(expression, ast.Call) and len(expression.args) == 1:
-        expression = expression.args[0]
-    return expression.value if isinstance(expression, ast.Constant) and isinstance(expression.value, str) else ""
+    return expression

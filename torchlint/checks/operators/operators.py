@@ -16,8 +16,7 @@ from torchlint.catalogue import Catalogue
 from torchlint.checks.framework.drafts import OperatorUse
 from torchlint.checks.framework.operator_verdict import judge_operators
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import shortened, spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, shortened, spelling_of
 from torchlint.checks.operators.gradient_uses import (
     given_parameter,
     is_module_off,
@@ -98,11 +97,15 @@ def find(visit: Visit) -> Iterator[Finding]:
         own = [match for match in matches if match.operator.rule == code]
         certain = _is_certain(visit, own)
         if certain is not None:
-            named = {"spelling": spelling_of(visit), "symbol": visit.symbol}
+            use = own[0].use
+            is_module = isinstance(use, ast.Call) and not any(match.spelling.input for match in own)
+            # The attribute that keeps a module which nothing in the file runs.
+            unread = unread_attribute(visit.facts, use) if is_module else ""  # type: ignore[arg-type]
+            named = {"spelling": spelling_of(visit), "symbol": visit.symbol, "name": own[0].name, "unread": unread}
             yield Finding(
                 code=code,
                 node=visit.node,
-                values={**named, "name": own[0].name, "unread": _unread(visit, own)},
+                values=named,
                 confidence=Confidence.LOW if not certain else Confidence.MEDIUM if own[0].is_choice else None,
                 torch=releases_of(visit.facts, visit.statement),
                 operators=tuple(dict.fromkeys(OperatorUse(one.operator.id, one.holds, one.asked) for one in own)),
@@ -205,13 +208,6 @@ def _parameter(visit: Visit, value: ast.expr | None) -> tuple[int, str] | None:
     if name not in names:
         return -1, name
     return names.index(name) - (is_method(facts, scope) and names[0] in ("self", "cls")), name
-
-
-def _unread(visit: Visit, matches: Sequence[Match]) -> str:
-    """The attribute that keeps a module which nothing in the file runs."""
-    use = matches[0].use
-    is_module = isinstance(use, ast.Call) and not any(match.spelling.input for match in matches)
-    return unread_attribute(visit.facts, use) if is_module else ""  # type: ignore[arg-type]
 
 
 def _works_on_raw_input(visit: Visit, match: Match) -> bool:

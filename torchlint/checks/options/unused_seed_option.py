@@ -98,18 +98,15 @@ def find_fields(visit: Visit) -> Iterator[Finding]:
         return
     name = field.target.id
     owner = _dataclass_of(visit.facts, field) if SEED.fullmatch(name) else None
-    if owner is None or KEPT.search(_words_of(visit.facts, field)) or visit.facts.cached(_is_dynamic):
+    # Its lines with the comment on them, and the line after, which may hold its description.
+    words = "\n".join(visit.facts.source.lines[field.lineno - 1 : (field.end_lineno or field.lineno) + 1])
+    if owner is None or KEPT.search(words) or visit.facts.cached(_is_dynamic):
         return
     flow = _field_flow(visit.facts, owner, name)
     if flow is not None and flow.is_contained:
         values = {"name": name, "owner": owner.name}
         others = Exit(symbol_of(visit.facts, owner.index), Others(), (), "")
         yield Finding(_CODE, visit.node, values, "field", exits=(others, *flow.exits))
-
-
-def _words_of(facts: FileFacts, field: ast.stmt) -> str:
-    """A field's lines with the comment on them, and the line after, which may hold its description."""
-    return "\n".join(facts.source.lines[field.lineno - 1 : (field.end_lineno or field.lineno) + 1])
 
 
 def _named(call: ast.Call) -> tuple[str, str] | None:

@@ -7,8 +7,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from torchlint.catalogue.load import load_orders
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import shortened
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, shortened
 from torchlint.checks.order.orders import finding_of, judge_open, judged_by, used
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Sink, follow

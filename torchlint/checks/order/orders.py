@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from torchlint.catalogue.values import Kind
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Judge, Triggers, check, sites_of
-from torchlint.checks.framework.spelling import shortened, spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, shortened, spelling_of
 from torchlint.diagnostics import Confidence
 from torchlint.facts.entries import is_named_for_show, is_test
 from torchlint.facts.file import MAIN, FileFacts
@@ -52,16 +51,13 @@ def finding_of(
 
 def _matters(draft: Draft, project: Project) -> bool:
     """Whether torch is at work where the order decides something, or on the data of which it decides; not in tests."""
-    if draft.values["use"] == DATA and not _is_run(draft, project):
+    symbol = draft.values["symbol"]
+    is_open = draft.values["use"] != DATA or "." in symbol or symbol in ("", MAIN)
+    # There are many functions that write an array, for whoever wants one: the project has to call it.
+    if not is_open and not project.programs.calls.calls_of(f"{draft.path}::{symbol}"):
         return False
     is_data = draft.values["use"] in _OF_DATA and project.has_torch
     return not is_test(draft.path) and (is_data or project.uses_torch(draft.path))
-
-
-def _is_run(draft: Draft, project: Project) -> bool:
-    """Whether the project calls the function: there are many that write an array, for whoever wants one."""
-    symbol = draft.values["symbol"]
-    return "." in symbol or symbol in ("", MAIN) or bool(project.programs.calls.calls_of(f"{draft.path}::{symbol}"))
 
 
 def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:

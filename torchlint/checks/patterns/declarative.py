@@ -18,8 +18,7 @@ from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.framework.conditions import Answer, holds
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import shortened, spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, shortened, spelling_of
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.control.conditions import is_for_some_releases
 from torchlint.facts.full_names import Callee

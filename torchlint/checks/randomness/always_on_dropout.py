@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.checks.randomness.remarks import remarks_in
 from torchlint.facts.classes import forward_of
 from torchlint.facts.control.conditions import decisions, tests_around
@@ -45,9 +44,14 @@ def find(visit: Visit) -> Iterator[Finding]:
     forward = forward_of(visit.facts, visit.scope)
     if forward is None or _is_meant(visit.facts, forward):
         return
-    if _is_chosen_by_rate(visit, forward) or _is_guarded(visit):
+    if _is_chosen_by_rate(visit, forward):
         return
-    yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)})
+    rate, tests = argument_of(call, "p", 1), tests_around(visit.facts, call)
+    # A test about the mode, or an option, lets it run.
+    if any(_is_a_choice(test, rate) for test in tests):
+        return
+    if not any(_speaks(decision.test, _MODE) for decision, _ in decisions(visit.facts, visit.statement)):
+        yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)})
 
 
 def _is_meant(facts: FileFacts, forward: Scope) -> bool:
@@ -92,14 +96,6 @@ def _is_set_elsewhere(facts: FileFacts, attribute: str, forward: Scope) -> bool:
         if is_of_class and is_set and facts.function_name(assignment.scope) not in ("", "__init__", "setup"):
             return True
     return False
-
-
-def _is_guarded(visit: Visit) -> bool:
-    """Whether the call runs only where a test about the mode, or an option, lets it."""
-    rate = argument_of(visit.call, "p", 1)
-    return any(_is_a_choice(test, rate) for test in tests_around(visit.facts, visit.call)) or any(
-        _speaks(decision.test, _MODE) for decision, _ in decisions(visit.facts, visit.statement)
-    )
 
 
 def _is_a_choice(test: ast.expr, rate: ast.expr | None) -> bool:

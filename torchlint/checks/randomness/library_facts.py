@@ -15,8 +15,7 @@ from torchlint.checks.framework.conditions import Answer, holds
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.programs import is_demonstration, place_leading_to
 from torchlint.checks.framework.registration import Finding, ProgramFinding, Triggers, check, program_check
-from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.checks.randomness import given_seeds
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.constants import holds_call
@@ -69,8 +68,9 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 @check(codes=_codes, triggers=_triggers, judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """One finding for each fact that the call meets."""
-    found = {}
-    for library, fact, use in _named(visit):
+    found, uses = {}, visit.catalogue.library_uses
+    method = visit.call.func.attr if isinstance(visit.call.func, ast.Attribute) else ""
+    for library, fact, use in (*uses.get(visit.callee() or "", ()), *uses.get(method, ())):
         if fact.rule in visit.selected and fact.id not in found and (answer := _answer(visit, library, use)):
             found[fact.id] = fact, answer
     for fact, answer in found.values():
@@ -86,13 +86,6 @@ def find(visit: Visit) -> Iterator[Finding]:
         confidence = None if answer is Answer.YES else Confidence.LOW
         severity, exits = Severity.INFO if fact.is_note else None, tuple(settled.exits)
         yield Finding(fact.rule, visit.node, values, message, severity=severity, confidence=confidence, exits=exits)
-
-
-def _named(visit: Visit) -> Iterator[tuple[Library, Fact, Use]]:
-    uses = visit.catalogue.library_uses
-    yield from uses.get(visit.callee() or "", ())
-    if isinstance(visit.call.func, ast.Attribute):
-        yield from uses.get(visit.call.func.attr, ())
 
 
 def _answer(visit: Visit, library: Library, use: Use) -> Answer:

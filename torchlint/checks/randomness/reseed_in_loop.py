@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
-from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.checks.randomness.remarks import remarks_in
 from torchlint.diagnostics import Fix, Severity
 from torchlint.facts.calls import called_functions
@@ -193,7 +192,9 @@ def _loops(facts: FileFacts) -> Iterator[Site]:
             own = [one for one in facts.symbols.calls if statement in enclosing(facts, one.statement)]
             run = [one for site in own for one in _run_by(facts, site)]
             seeded = any(map(_seeds, facts.symbols.calls)) and not any(map(_seeds, run))
-            if option is not None and seeded and _trains_anew(facts, run):
+            made = any(is_optimizer_class(facts.names(one.node.func, one.scope).only or "") for one in run)
+            trains_anew = made and any(is_method_call(one.node, "backward") for one in run)
+            if option is not None and seeded and trains_anew:
                 yield Site(statement.iter, scope, statement)
 
 
@@ -234,8 +235,3 @@ def _run_by(facts: FileFacts, site: CallSite, depth: int = 3) -> Iterator[CallSi
 
 def _seeds(site: CallSite) -> bool:
     return "seed" in last_word(site.node.func).lower()
-
-
-def _trains_anew(facts: FileFacts, run: list[CallSite]) -> bool:
-    made = any(is_optimizer_class(facts.names(one.node.func, one.scope).only or "") for one in run)
-    return made and any(is_method_call(one.node, "backward") for one in run)

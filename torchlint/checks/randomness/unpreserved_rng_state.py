@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import shortened
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, shortened
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import is_module_class, method_of
 from torchlint.facts.definitions import definitions_of

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.randomness.environments import MAKERS, makes_environment, samples_actions

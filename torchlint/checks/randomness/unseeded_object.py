@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from torchlint.catalogue.load import load_generators
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.checks.randomness.given_seeds import (
     Seed,
     Seeding,

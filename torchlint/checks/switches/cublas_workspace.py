@@ -15,8 +15,7 @@ from torchlint.catalogue.programs import ModeSwitch
 from torchlint.catalogue.versions import TorchTarget, VersionRange
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, SettingFinding, Triggers, check
-from torchlint.checks.framework.spelling import shortened
-from torchlint.checks.framework.visit import WRITERS, Visit, writes
+from torchlint.checks.framework.visit import WRITERS, Visit, shortened, writes
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.accelerators import CUDA
 from torchlint.facts.control.order import position_of, precedes

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from torchlint.checks.framework.asking import constants_of
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.diagnostics import Severity
 from torchlint.facts.calls import callers
 from torchlint.facts.constants import value_of

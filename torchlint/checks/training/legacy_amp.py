@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.facts.control.conditions import asks_for_release, is_for_some_releases, tests_around
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import BindingKind, CallSite

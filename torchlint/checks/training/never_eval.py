@@ -89,24 +89,21 @@ def _prediction_after(facts: FileFacts, site: CallSite) -> tuple[dict[str, str],
         return None
     model = _loaded(site) if method_called(site.node) in LOADERS else None
     kept_in = None if model is None else _kept_in(facts, model, site.scope)
-    if model is None or kept_in is None or _is_left_alone(facts, kept_in):
+    if model is None or kept_in is None:
+        return None
+    owner, name = facts.symbols.scopes[kept_in[0]], kept_in[1]
+    # Its name, or the function, class or script that keeps it, says that its mode is meant.
+    if _GENERATOR.search(name) or _OTHERWISE.search(ast.unparse(owner.node)):
         return None
     made = _class_of(facts, model, site.scope)
     if made is None or _GENERATOR.search(made.rpartition("::")[2]) or _is_handed_out(facts, kept_in):
         return None
-    owner = facts.symbols.scopes[kept_in[0]]
     for call in _calls_of(facts, kept_in):
         is_after = owner.kind is ScopeKind.CLASS or precedes(facts, site.node, call.node)
         if is_after and not _TRIAL.search(facts.symbol_of(call)):
             is_global = "yes" if owner.kind is ScopeKind.MODULE else ""
             return {"model": made, "name": ast.unparse(model), "is_global": is_global}, call.node
     return None
-
-
-def _is_left_alone(facts: FileFacts, model: Variable) -> bool:
-    """Whether its name, or the function, class or script that keeps it, says that its mode is meant."""
-    owner, name = model
-    return bool(_GENERATOR.search(name) or _OTHERWISE.search(ast.unparse(facts.symbols.scopes[owner].node)))
 
 
 def _loaded(site: CallSite) -> ast.expr | None:

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.programs import place_leading_to
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.checks.training.checkpoints import (
     keeps_optimizer,
     loads_optimizer,

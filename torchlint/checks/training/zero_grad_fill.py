@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.spelling import spelling_of
-from torchlint.checks.framework.visit import Visit
+from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.training.steps import goes_backward

@@ -25,7 +25,8 @@ def in_commands(text: str, package: str) -> Iterator[str]:
     """What the install commands of a shell script ask for."""
     for line in re.sub(r"\\\r?\n", " ", text).splitlines():
         if not line.lstrip().startswith("#"):
-            for part in _END.split(_without_quoted_ends(line)):
+            # `;` inside quotes (an environment marker) ends no command.
+            for part in _END.split(re.sub(r"(['\"])([^'\"]*?);[^'\"]*\1", r"\1\2\1", line)):
                 match = _INSTALL.search(part)
                 if match is None:
                     continue
@@ -51,11 +52,6 @@ def in_notebook(data: bytes, package: str) -> Iterator[str]:
         yield from in_commands("\n".join(line for line in lines if is_script or line.startswith(("!", "%"))), package)
 
 
-def _without_quoted_ends(line: str) -> str:
-    """The line, where `;` inside quotes (an environment marker) ends no command."""
-    return re.sub(r"(['\"])([^'\"]*?);[^'\"]*\1", r"\1\2\1", line)
-
-
 def _words(rest: str, with_value: frozenset[str]) -> Iterator[str]:
     try:
         words = iter(shlex.split(rest))
@@ -74,13 +70,9 @@ def in_dockerfile(text: str, package: str, images: Mapping[str, str]) -> Iterato
     filled = _USE.sub(lambda use: arguments.get(use["braced"] or use["plain"], use["default"] or use[0]), text)
     if package == "torch":
         for match in _FROM.finditer(filled):
-            yield from _of_image(match["image"], images)
+            official, nvidia = _OFFICIAL.search(match["image"]), _NVIDIA.search(match["image"])
+            if official is not None:
+                yield f"=={official['version']}"
+            if nvidia is not None and nvidia["tag"] in images:
+                yield f"=={images[nvidia['tag']]}.*"
     yield from in_commands(filled, package)
-
-
-def _of_image(image: str, images: Mapping[str, str]) -> Iterator[str]:
-    official, nvidia = _OFFICIAL.search(image), _NVIDIA.search(image)
-    if official is not None:
-        yield f"=={official['version']}"
-    if nvidia is not None and nvidia["tag"] in images:
-        yield f"=={images[nvidia['tag']]}.*"

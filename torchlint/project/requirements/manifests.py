@@ -47,9 +47,9 @@ class Manifests:
         self._read = read
         self._images = images
         self._outside = outside
-        self._with_sources = {folder for path in sources for folder in folders_above(path)}
+        known = {folder for path in sources for folder in folders_above(path)}
         ranked = sorted((file.relative_to(root).as_posix() for file in files), key=_rank)
-        self._by_folder = grouped((self._speaks_for(file), file) for file in ranked)
+        self._by_folder = grouped((next((f for f in folders_above(file) if f in known), ""), file) for file in ranked)
         self._in_manifest = functools.cache(self._read_manifest)
         self._for_folder = functools.cache(self._nearest)
 
@@ -70,9 +70,6 @@ class Manifests:
         every = sorted((file for files in self._by_folder.values() for file in files), key=lambda f: (f.count("/"), f))
         found = [pins for file in every if (pins := self._in_manifest(file, package)).specifiers]
         return found[0] if len({pins.specifiers for pins in found}) == 1 else None
-
-    def _speaks_for(self, file: str) -> str:
-        return next((f for f in folders_above(file) if f in self._with_sources), "")
 
     def _read_manifest(self, file: str, package: str) -> Pins:
         path = self._root / file

@@ -62,10 +62,7 @@ def of_conda(text: str, package: str) -> Iterator[str]:
         return
     rest = match["rest"].partition("#")[0].strip().strip("\"'")
     loose = re.fullmatch(r"=?\s*(?P<version>\d+(?:\.\d+)*)(?:\.?\*)?(?:[=\s].*)?", rest)
-    if loose is None:
-        yield re.split(r"\s+(?![<>=!~\d])", rest)[0]
-        return
-    yield f"=={loose['version']}.*"
+    yield re.split(r"\s+(?![<>=!~\d])", rest)[0] if loose is None else f"=={loose['version']}.*"
 
 
 def _of_url(text: str, package: str) -> Iterator[str]:

@@ -46,7 +46,10 @@ _ASKS_FOR_EMPTINESS = re.compile(
 def makes_uninitialised(facts: FileFacts, site: CallSite) -> bool:
     """Whether a call returns a tensor of evidently more than no elements whose memory nothing has written."""
     call, scope = site.node, site.scope
-    return _is_maker(facts, call, scope) and not _is_without_memory(facts, call, scope)
+    devices = (keyword.value for keyword in call.keywords if keyword.arg == "device")
+    if not _is_maker(facts, call, scope) or any(_VALUELESS.search(ast.unparse(device)) for device in devices):
+        return False
+    return not any(0 in facts.value(size, scope).constants for size in _sizes(call))
 
 
 def _is_maker(facts: FileFacts, call: ast.Call, scope: int) -> bool:
@@ -117,14 +120,6 @@ def _tells_shape(expression: ast.expr) -> bool:
     if isinstance(expression, ast.Call) and not expression.args and not expression.keywords:
         return method_called(expression) == "size"
     return isinstance(expression, ast.Attribute) and expression.attr in ("shape", "size")
-
-
-def _is_without_memory(facts: FileFacts, call: ast.Call, scope: int) -> bool:
-    """A size of zero, or a device on which tensors have no memory."""
-    for keyword in call.keywords:
-        if keyword.arg == "device" and _VALUELESS.search(ast.unparse(keyword.value)):
-            return True
-    return any(0 in facts.value(size, scope).constants for size in _sizes(call))
 
 
 def _sizes(call: ast.Call) -> Iterator[ast.expr]:

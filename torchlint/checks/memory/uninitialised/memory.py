@@ -168,7 +168,10 @@ class Memory(Containment):
         if called.describes or (above.attr == "type" and not call.args):
             return ()
         if called.values == "read" and not _is_unread(call, above.attr):
-            return self._updated(value, call) if called.writes else self._read(value, call)
+            if not called.writes:
+                return self._read(value, call)
+            self.updates.append(value.at(call))  # `x.mul_(2)` computes with what was found, and leaves it there
+            return [value.at(call)]
         return [_carried(value, call, called)] if called.carries else self._written(value)
 
     def _argument(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
@@ -207,18 +210,14 @@ class Memory(Containment):
             return self._written(value)
         return self._read(value, above)
 
-    def _updated(self, value: Value, call: ast.Call) -> Iterable[Move | Sink]:
-        """`x.mul_(2)` computes with what was found, and leaves it there."""
-        self.updates.append(value.at(call))
-        return [value.at(call)]
-
     def _written(self, value: Value) -> Iterable[Move | Sink]:
         self.writes.append(value)
         return ()
 
     def _read(self, value: Value, node: ast.expr) -> Iterator[Sink]:
         """A computation on the memory, which counts if somebody asks for what comes out of it."""
-        if value.label == _DOUBTFUL or not _is_asked_for(self.facts, node):
+        asking = None if value.label == _DOUBTFUL else follow(_Asking(self.facts), Value(node))
+        if asking is None or (asking.sink is None and not asking.exits):
             return
         self.reads.append(value.at(node))
         if node is self._shown:
@@ -239,11 +238,6 @@ class _Asking(Analysis):
         call = call_with(self.facts, value.node)
         name = "" if call is None else self.facts.names(call.func, self.facts.index.inner_scope_of(call)).only or ""
         return () if name == PARAMETER or only_describes(name) else [Sink("asked for", above)]
-
-
-def _is_asked_for(facts: FileFacts, result: ast.expr) -> bool:
-    flow = follow(_Asking(facts), Value(result))
-    return flow.sink is not None or bool(flow.exits)
 
 
 def _carried(value: Value, call: ast.Call, called: TensorMethod) -> Value:

@@ -45,16 +45,13 @@ def parameter_made(facts: FileFacts, site: CallSite) -> _OwnParameter | None:
     target, value = only_target(site.statement), getattr(site.statement, "value", None)
     if owner is None or not is_own(target) or not isinstance(value, ast.Call) or len(value.args) != 1:
         return None
-    if any(keyword.arg != "requires_grad" for keyword in value.keywords) or _is_constant(facts, value, site.scope):
+    # With `requires_grad=False`, or perhaps so, it is not trained, and filled from elsewhere.
+    given = ((one.arg, facts.value(one.value, site.scope).constants) for one in value.keywords)
+    if any(one != ("requires_grad", (True,)) for one in given):
         return None
     if facts.names(value.func, site.scope).only != PARAMETER or _unwrapped(value.args[0]) is not site.node:
         return None
     return _OwnParameter(target.attr, owner)
-
-
-def _is_constant(facts: FileFacts, value: ast.Call, scope: int) -> bool:
-    """`requires_grad=False`, or perhaps so: whoever does not train a parameter fills it from elsewhere."""
-    return any(facts.value(keyword.value, scope).constants != (True,) for keyword in value.keywords)
 
 
 def _unwrapped(content: ast.expr) -> ast.expr:

@@ -14,7 +14,7 @@ from torchlint.checks.operators.indexing.indices import Repeats, has_unit_dim, r
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.definitions import step_back
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.values import Definition, End
+from torchlint.facts.flow.values import Definition
 from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_filled_up, is_told_to_ask
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.kinds import kind_of
@@ -49,9 +49,15 @@ def takes_each_once(
         return True
     steps = step_back(facts, Definition(index, scope))
     if steps is not None:
-        return bool(steps) and all(_is_step_to_one(facts, one, dimension, depth) for one in steps)
+        return bool(steps) and all(
+            isinstance(one, Definition) and not one.parts and _once(facts, one.node, dimension, one.scope, depth)
+            for one in steps
+        )
     if isinstance(index, ast.BinOp):
-        sides = [side for side in (index.left, index.right) if not _is_number(facts, side, scope)]
+        kinds = [(side, kind_of(facts, side, scope)) for side in (index.left, index.right)]
+        # What the class keeps (`self.vocab_size`) is a number, too, beside an index.
+        numbers = [side for side, kind in kinds if kind is Kind.NUMBER or (is_own(side) and kind is Kind.UNKNOWN)]
+        sides = [side for side, _ in kinds if side not in numbers]
         return bool(sides) and all(_once(facts, side, dimension, scope, depth) for side in sides)
     if isinstance(index, ast.Tuple):
         parts = [part for part in index.elts if not isinstance(part, ast.Slice | ast.Constant)]
@@ -61,7 +67,11 @@ def takes_each_once(
         return is_cut and _once(facts, index.value, dimension, scope, depth)  # `order[..., :k]`
     if isinstance(index, ast.Attribute):
         return index.attr == "data" and _once(facts, index.value, dimension, scope, depth)
-    return isinstance(index, ast.Call) and _is_call_for_one(facts, index, dimension, scope, depth)
+    if not isinstance(index, ast.Call):
+        return False
+    name = called_name(facts, index, scope)
+    is_same = method_named(name).copies or name in ("squeeze", "unsqueeze")
+    return is_same and _once(facts, operand(facts, index, scope), dimension, scope, depth)
 
 
 def _once(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int) -> bool:
@@ -76,12 +86,6 @@ def is_named_for_one(index: ast.expr | None) -> bool:
     while is_method_call(index):
         index = index.func.value
     return _ONE_PER_ROW.search(last_word(index).lower()) is not None
-
-
-def _is_number(facts: FileFacts, side: ast.expr, scope: int) -> bool:
-    """A number, or what the class keeps (`self.vocab_size`): beside an index that is one, too."""
-    kind = kind_of(facts, side, scope)
-    return kind is Kind.NUMBER or (is_own(side) and kind is Kind.UNKNOWN)
 
 
 def _is_reordering(facts: FileFacts, index: ast.expr, scope: int) -> bool:
@@ -108,17 +112,6 @@ def _has_one(facts: FileFacts, index: ast.expr, dimension: int | None, scope: in
     is_there = dimension in ones.places or (ones.rank is not None and other in ones.places)
     # `x.gather(1, actions.unsqueeze(-1))`: an index has as many dimensions as what is read, so the last one is meant.
     return is_there or (dimension >= 1 and -1 in ones.places and ones.rank is None)
-
-
-def _is_step_to_one(facts: FileFacts, one: End, dimension: int | None, depth: int) -> bool:
-    is_whole = isinstance(one, Definition) and not one.parts
-    return is_whole and _once(facts, one.node, dimension, one.scope, depth)  # type: ignore[union-attr]
-
-
-def _is_call_for_one(facts: FileFacts, call: ast.Call, dimension: int | None, scope: int, depth: int) -> bool:
-    name = called_name(facts, call, scope)
-    is_same = method_named(name).copies or name in ("squeeze", "unsqueeze")
-    return is_same and _once(facts, operand(facts, call, scope), dimension, scope, depth)
 
 
 @memoized
