@@ -8,12 +8,12 @@ from collections import deque
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from torchlint.facts.entries import is_test
-from torchlint.facts.file import MAIN
+from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.graphs import each_once, reached
 from torchlint.facts.namespaces import IMPORTING
 from torchlint.facts.options.demands import Demand
@@ -24,9 +24,6 @@ from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.options import keeps_from_running
 from torchlint.project.programs import Program
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _LOOKING_UP = frozenset({"globals", "locals", "eval", "exec"})
 """Functions that give what a text names."""

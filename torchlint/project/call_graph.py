@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.graphs import reached
+from torchlint.facts.grouping import grouped
 from torchlint.facts.summary import FileSummary
 from torchlint.project.objects import Objects
 
@@ -57,17 +58,14 @@ class CallGraph:
     def __init__(self, summaries: Mapping[str, FileSummary]) -> None:
         self._summaries = summaries
         self._edges: dict[Symbol, list[Edge]] = defaultdict(list)
-        self._imports: dict[Symbol, list[str]] = defaultdict(list)
-        self._bases: dict[Symbol, list[str]] = defaultdict(list)
+        imports = ((path, one) for path, summary in summaries.items() for one in summary.imports)
+        self._imports = grouped(((path, one.symbol), one.path) for path, one in imports)
+        bases = ((path, *one) for path, summary in summaries.items() for one in summary.bases)
+        self._bases = grouped(((path, owner), base) for path, owner, base in bases)
         self._reaching: dict[Symbol, tuple[Symbol, ...]] = {}
         self._running: dict[Symbol, tuple[Symbol, ...]] = {}
         """What follows each symbol: hundreds of programs of one project walk the same steps."""
         self._possible: dict[frozenset[str], frozenset[Symbol]] = {}
-        for summary in summaries.values():
-            for one in summary.imports:
-                self._imports[summary.path, one.symbol].append(one.path)
-            for owner, base in summary.bases:
-                self._bases[summary.path, owner].append(base)
         self._objects = Objects(summaries, self.defining)
         for summary in summaries.values():
             for edge in (one for one in summary.edges if one.holder is None):
@@ -90,11 +88,7 @@ class CallGraph:
 
     @functools.cached_property
     def _into(self) -> dict[str, list[tuple[Symbol, Edge]]]:
-        found: dict[str, list[tuple[Symbol, Edge]]] = defaultdict(list)
-        for place in sorted(self._edges):
-            for edge in self._edges[place]:
-                found[edge.callee].append((place, edge))
-        return found
+        return grouped((edge.callee, (place, edge)) for place in sorted(self._edges) for edge in self._edges[place])
 
     def reached(self, start: Iterable[Symbol]) -> frozenset[Symbol]:
         """All that may run: at import, by calls, by mentions of functions that others call."""
@@ -201,10 +195,8 @@ class CallGraph:
     def _picks(self) -> Iterator[tuple[Symbol, Edge]]:
         """The edges from code that picks from a registry to what decorators have put there."""
         pickers: dict[str, list[str]] = {}
-        users: dict[str, list[Symbol]] = defaultdict(list)
-        for path, summary in self._summaries.items():
-            for use in summary.tables:
-                users[use.table].append((path, use.symbol))
+        read = ((path, use) for path, summary in self._summaries.items() for use in summary.tables)
+        users = grouped((use.table, (path, use.symbol)) for path, use in read)
         for path, summary in self._summaries.items():
             for one in summary.registrations:
                 for user in users.get(one.decorator, ()):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,12 +12,10 @@ from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.options.demands import demand_of
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_main_guard
+from torchlint.project.call_graph import Symbol
+from torchlint.project.index import Project
 from torchlint.project.options import is_met, sites_of
-
-if TYPE_CHECKING:
-    from torchlint.project.call_graph import Symbol
-    from torchlint.project.index import Project
-    from torchlint.project.programs import Program
+from torchlint.project.programs import Program
 
 _DEPTH = 6
 """Calls that are followed back to the start of a program."""
@@ -62,19 +58,13 @@ class Certainty:
         is_start = symbol in ("", MAIN) or (path == self._program.path and symbol == self._program.entry.symbol)
         if is_start or not depth:
             return None
-        found = list(self._tests_before(place, depth))
-        return None if None in found or not found else found[0]
-
-    def _tests_before(self, place: Symbol, depth: int) -> Iterator[OpenTest | None]:
+        found: list[OpenTest | None] = []
         for at, edge in self._project.programs.calls.calls_of("::".join(place)):
             facts = self._project.flows.read(at[0]) if at in self._program.reached and at != place else None
-            if facts is None:
-                continue
-            sites = sites_of(facts, at[1], edge)
-            for site in sites:
-                yield self._test_of(facts, site, at[0]) or self._way_to(at, depth - 1)
-            if not sites:
-                yield None
+            if facts is not None:
+                tests = (self._test_of(facts, site, at[0]) for site in sites_of(facts, at[1], edge))
+                found += [test or self._way_to(at, depth - 1) for test in tests] or [None]
+        return None if None in found or not found else found[0]
 
     def _test_of(self, facts: FileFacts, site: CallSite, path: str) -> OpenTest | None:
         """The first `if` above a call whose answer is not known."""

@@ -199,22 +199,13 @@ def _file_of(module: str, sources: Collection[str]) -> str | None:
 
 def _targets(path: Path) -> Iterator[tuple[str, str]]:
     text = text_of(path)
-    lines = _in_pyproject(text) if path.name == "pyproject.toml" else _in_setup(path.name, text)
-    for line in lines:
-        match = _TARGET.match(line.strip())
-        if match:
-            yield match["module"], match["function"]
-
-
-def _in_pyproject(text: str) -> Iterator[str]:
-    data = toml_of(text)
-    for keys in (("project", "scripts"), ("tool", "poetry", "scripts")):
-        scripts = table_of(data, *keys).items()
-        yield from (f"{name} = {target}" for name, target in scripts if isinstance(target, str))
-
-
-def _in_setup(name: str, text: str) -> Iterator[str]:
-    if name == "setup.py":
-        yield from _QUOTED.findall(text)
-    elif "console_scripts" in text:
-        yield from text.partition("console_scripts")[2].splitlines()
+    if path.name == "pyproject.toml":
+        data = toml_of(text)
+        tables = (table_of(data, "project", "scripts"), table_of(data, "tool", "poetry", "scripts"))
+        lines = [f"{name} = {target}" for table in tables for name, target in table.items() if isinstance(target, str)]
+    elif path.name == "setup.py":
+        lines = _QUOTED.findall(text)
+    else:
+        lines = text.partition("console_scripts")[2].splitlines()
+    for match in filter(None, (_TARGET.match(line.strip()) for line in lines)):
+        yield match["module"], match["function"]

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from torchlint.facts.data_loading.loaders import Where
 from torchlint.facts.randomness.draws import Draw
-from torchlint.facts.randomness.saved import Drawn, Saved, Writer
+from torchlint.facts.randomness.saved import Drawn, Saved
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.training.steps import Part, Training
@@ -207,14 +207,11 @@ def _first_draws(
 def _saved(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[SavedDraw]:
     for path in sorted({path for path, _ in run} & summaries.keys()):
         for saved in summaries[path].saved:
-            if (path, saved.symbol) in run and (saved.by is None or _writes(saved.by, summaries)):
+            home = summaries.get(saved.by.function.partition("::")[0]) if saved.by is not None else None
+            is_written = saved.by is None or (home is not None and saved.by in home.writers)
+            if is_written and (path, saved.symbol) in run:
                 for draw in _behind(saved.drawn, summaries):
                     yield SavedDraw(draw, saved)
-
-
-def _writes(writer: Writer, summaries: Mapping[str, FileSummary]) -> bool:
-    home = summaries.get(writer.function.partition("::")[0])
-    return home is not None and writer in home.writers
 
 
 def _behind(drawn: Drawn, summaries: Mapping[str, FileSummary], depth: int = _DEPTH) -> Iterator[Draw]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -17,7 +17,6 @@ from torchlint.facts.control.order import run_after
 from torchlint.facts.entries import is_test
 from torchlint.facts.full_names import dotted
 from torchlint.facts.gradients import is_gradless
-from torchlint.facts.training.training_mode import SharedDraw
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
 from torchlint.project.index import Project
@@ -30,14 +29,17 @@ _LOADING = ("load_state_dict", "state_dict", "module", "eval", "to", "cuda")
 _MADE_AND_RUN = ("__init__", "forward")
 
 
-def _shared_draw(made: Iterable[str], project: Project) -> tuple[SharedDraw | None, bool]:
-    """The first draw from a generator that the threads share, in what the replicas of such modules (`path::name`) run.
+def _judge(draft: Draft, project: Project) -> Draft | None:
+    """A warning where the replicas share a generator, which no two runs use in one order.
 
-    And whether they evidently neither draw nor look at a whole batch.
+    How the batch is split matters to runs on other numbers of GPUs alone: that is a note. Tests wrap models to see
+    them unwrapped, and whoever only predicts splits no gradients.
     """
+    if is_test(draft.path) or not project.may_train(draft.symbol):
+        return None
     calls, summaries = project.programs.calls, project.summaries
     start = []
-    for name in made:
+    for name in draft.values["made"].split():
         path, _, qualname = name.partition("::")
         start += [(path, qualname), *(calls.defining((path, f"{qualname}.{method}")) for method in _MADE_AND_RUN)]
     whole = calls.run(start)
@@ -47,31 +49,17 @@ def _shared_draw(made: Iterable[str], project: Project) -> tuple[SharedDraw | No
         if symbol.endswith(".forward") and path in summaries and symbol in summaries[path].functions
     ]
     run = calls.run(forwards, without=lambda place: says(place[1].rpartition(".")[2], "beside_training"))
-    draws = [
-        draw
-        for path in sorted({path for path, _ in run} & summaries.keys())
-        for draw in summaries[path].shared_draws
-        if draw.symbol and (path, draw.symbol) in run
-    ]
-    unsettled = any(symbol and path in summaries and symbol in summaries[path].unsettled for path, symbol in whole)
-    return draws[0] if draws else None, bool(forwards) and not unsettled
-
-
-def _judge(draft: Draft, project: Project) -> Draft | None:
-    """A warning where the replicas share a generator, which no two runs use in one order.
-
-    How the batch is split matters to runs on other numbers of GPUs alone: that is a note. Tests wrap models to see
-    them unwrapped, and whoever only predicts splits no gradients.
-    """
-    if is_test(draft.path) or not project.may_train(draft.symbol):
-        return None
-    draw, is_settled = _shared_draw(draft.values["made"].split(), project)
-    if draw is None:
-        note = replace(draft, severity=Severity.INFO, confidence=Confidence.MEDIUM)
-        return None if is_settled else note
-    place = draw.location
-    values = {**draft.values, "drawn": f"`{draw.name}` in {place.shown_line}"}
-    return replace(draft, message="draws", values=values, related=(Related(place, "draws in each thread"),))
+    paths = sorted({path for path, _ in run} & summaries.keys())
+    every = ((path, draw) for path in paths for draw in summaries[path].shared_draws if draw.symbol)
+    draw = next((draw for path, draw in every if (path, draw.symbol) in run), None)
+    if draw is not None:
+        values = {**draft.values, "drawn": f"`{draw.name}` in {draw.location.shown_line}"}
+        related = (Related(draw.location, "draws in each thread"),)
+        return replace(draft, message="draws", values=values, related=related)
+    # Else the replicas may look at a whole batch.
+    is_unsettled = any(symbol and path in summaries and symbol in summaries[path].unsettled for path, symbol in whole)
+    note = replace(draft, severity=Severity.INFO, confidence=Confidence.MEDIUM)
+    return note if is_unsettled or not forwards else None
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_DEVICES)), judge=_judge)

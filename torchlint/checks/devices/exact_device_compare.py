@@ -123,20 +123,18 @@ def _device_of_call(facts: FileFacts, call: ast.expr, scope: int, depth: int) ->
         return "CPU" if device is None else _device(facts, device, scope)
     if not isinstance(call.func, ast.Attribute) or not _copies(call.func.attr):
         return None
-    before = _device_of(facts, call.func.value, scope, depth - 1)
-    return None if before is None else _moved(facts, call, call.func.attr, before, scope)
+    before, method = _device_of(facts, call.func.value, scope, depth - 1), call.func.attr
+    if before is not None and method in ("cpu", "cuda"):
+        return method.upper()
+    device = argument_of(call, "device", 0) if method == "to" else None
+    if before is None or device is None or is_dtype(facts, device, scope):
+        return before
+    return _device(facts, device, scope)
 
 
 def _device(facts: FileFacts, device: ast.expr, scope: int) -> str | None:
     found = devices_named(facts, device, scope)
     return "CUDA" if Device.CUDA in found else "CPU" if found is Device.CPU else None
-
-
-def _moved(facts: FileFacts, call: ast.Call, method: str, before: str, scope: int) -> str | None:
-    if method in ("cpu", "cuda"):
-        return method.upper()
-    device = argument_of(call, "device", 0) if method == "to" else None
-    return before if device is None or is_dtype(facts, device, scope) else _device(facts, device, scope)
 
 
 def _differing(facts: FileFacts, left: ast.expr, right: ast.expr, scope: int) -> tuple[_Computed, _Computed] | None:

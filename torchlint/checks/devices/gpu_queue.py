@@ -18,6 +18,7 @@ from torchlint.facts.definitions import step_back
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
 from torchlint.facts.functions import own_scope
+from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import Device, is_dtype, is_on_cuda, moved_to
@@ -89,10 +90,7 @@ def effects(facts: FileFacts, statement: ast.stmt, before: ast.expr | None = Non
 
 
 def _sites(facts: FileFacts) -> dict[ast.stmt, list[CallSite]]:
-    found: dict[ast.stmt, list[CallSite]] = {}
-    for site in facts.symbols.calls:
-        found.setdefault(site.statement, []).append(site)
-    return found
+    return grouped((site.statement, site) for site in facts.symbols.calls)
 
 
 def _own_expressions(node: ast.AST) -> Iterator[ast.expr]:

@@ -6,7 +6,6 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_host_copies
 from torchlint.catalogue.values import Kind
@@ -15,6 +14,7 @@ from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import mutually_exclusive, unmet
 from torchlint.facts.control.order import Position, may_follow, position_of
 from torchlint.facts.definitions import definitions_of
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.containment import call_with
 from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink
@@ -28,9 +28,6 @@ from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import SAME_MEMORY, function_named, joins, method_named, reads_all
 from torchlint.facts.tree import is_literal_none, is_own, last_word
 from torchlint.facts.values import all_given
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _WAITING = re.compile(r"sync|wait|barrier|join|fence|flush|block_until|result|await|finish")
 _OPTION = re.compile(r"cuda|gpu|cpu|device|accelerator|sync|block|stream|event|query|^[\w.]+$")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -17,6 +16,7 @@ from torchlint.checks.framework.visit import Visit, shortened, spelling_of
 from torchlint.diagnostics import Confidence
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.definitions import definitions_of
+from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.flow.values import Definition, Kept, Move, Value
 from torchlint.facts.scopes import CallSite
@@ -25,9 +25,6 @@ from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import is_method_call, last_word, method_called
 from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
-
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
 
 _CODE = "TL502"
 _READ = "here its values are read"
@@ -100,16 +97,13 @@ def _is_copy_to_host(facts: FileFacts, site: CallSite) -> bool:
         device = argument_of(call, "device", 0)
         is_named = isinstance(device, ast.Name) and not _OF_HOST.search(device.id.lower())
         is_to_host = not is_named and devices_named(facts, device, site.scope) is Device.CPU
-        return is_to_host and _may_be_on_device(facts, call.func.value, site.scope)
+        tensor, scope = call.func.value, site.scope
+        may_be_tensor = is_to_host and kind_of(facts, tensor, scope) in (Kind.TENSOR, Kind.UNKNOWN)
+        return may_be_tensor and not is_on_cpu(facts, tensor, scope)
     source = argument_of(call, "src", 0)
     if call.func.attr != "copy_" or source is None or not _is_pinned(facts, call.func.value, site.scope):
         return False
     return _is_on_device(facts, source, site)
-
-
-def _may_be_on_device(facts: FileFacts, tensor: ast.expr, scope: int) -> bool:
-    kind = kind_of(facts, tensor, scope)
-    return kind in (Kind.TENSOR, Kind.UNKNOWN) and not is_on_cpu(facts, tensor, scope)
 
 
 def _is_pinned(facts: FileFacts, tensor: ast.expr, scope: int) -> bool:

@@ -114,8 +114,12 @@ def asked_elsewhere(
     if condition.equals and not any(_is_left(facts, call, given, one) for one in condition.equals):
         return None
     keys = tuple(condition.argument.split(".")[1:])
-    source = _loaded(facts, given, keys, scope) if keys else _source(facts, given, scope)
-    return None if source is None else Asked(source, condition)
+    if not keys:
+        source = _source(facts, given, scope)
+        return None if source is None else Asked(source, condition)
+    # The entry of a configuration that a library loads from a file of this name.
+    path = facts.value(given, scope).text
+    return None if path is None else Asked(ConfiguredValue((path,), keys), condition)
 
 
 def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | Origin | None:
@@ -128,12 +132,6 @@ def _source(facts: FileFacts, given: ast.expr, scope: int) -> GivenByCalls | Ori
         symbol = function.qualname.removesuffix(".__init__")
         return GivenByCalls(symbol, only.name, called_at(facts, function, only.name))
     return beyond(facts, only_end(facts, given, scope, Through.RESULTS | Through.CONTENTS))
-
-
-def _loaded(facts: FileFacts, given: ast.expr, keys: tuple[str, ...], scope: int) -> ConfiguredValue | None:
-    """The entry of a configuration that a library loads from a file of this name."""
-    path = facts.value(given, scope).text
-    return None if path is None else ConfiguredValue((path,), keys)
 
 
 def _only_given(facts: FileFacts, given: ast.expr, scope: int) -> Parameter | None:

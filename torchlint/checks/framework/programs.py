@@ -143,9 +143,9 @@ def _varies(name: str, program: Program, project: Project) -> bool:
     rows = [operator.row_for(device, newest) for device in project.devices_for(program.path)]
     has_switch = bool(operator.unless_switched) and not project.has_mode(program.path)
     ends = _VARYING if has_switch else _ENDED_BY_MODE
-    if not any(row is not None and row.confidence != "low" and row.under_mode in ends for row in rows):
+    may_vary = any(row is not None and row.confidence != "low" and row.under_mode in ends for row in rows)
+    if not may_vary or is_set_steady(operator, project):
         return False
     switches = ((setting_of(switch, program, project), on) for switch, on in operator.unless_switched.items())
     # A switch may be turned on; what turns it off must be seen to.
-    is_switched = any(setting is on or (on and setting is ...) for setting, on in switches)
-    return not is_switched and not is_set_steady(operator, project)
+    return not any(setting is on or (on and setting is ...) for setting, on in switches)

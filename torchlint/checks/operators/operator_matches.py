@@ -141,19 +141,15 @@ def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, name: s
     """
     owner, is_function, _ = name.partition("().")
     maker = f"{owner}()" if is_function else name
-    made_by = _owners(facts, instance, scope) if is_function else _constructors(facts, instance, scope)
+    ends = definitions_of(facts, instance, scope, _FOLLOWED) if is_function else ()
+    # What a function belongs to: `get_kernel("flash-attn3")` for `kernel.flash_attn_func`.
+    owners = ((one.node, one.scope) for one in ends if isinstance(one, Definition) and isinstance(one.node, ast.Call))
+    made_by = owners if is_function else _constructors(facts, instance, scope)
     own = {one: where for one, where in made_by if facts.names(one, where).only == maker}
     called = facts.index.statement_of(instance)
     own = {one: at for one, at in own.items() if not mutually_exclusive(facts, facts.index.statement_of(one), called)}
     answers = (holds(facts, made, Callee(""), spelling.made_with, where) for made, where in own.items())
     return min(answers, default=Answer.NO)
-
-
-def _owners(facts: FileFacts, function: ast.expr, scope: int) -> Iterator[tuple[ast.Call, int]]:
-    """The calls that give what a function belongs to: `get_kernel("flash-attn3")` for `kernel.flash_attn_func`."""
-    for one in definitions_of(facts, function, scope, _FOLLOWED):
-        if isinstance(one, Definition) and isinstance(one.node, ast.Call):
-            yield one.node, one.scope
 
 
 def _constructors(facts: FileFacts, instance: ast.expr, scope: int, depth: int = 3) -> Iterator[tuple[ast.Call, int]]:

@@ -24,7 +24,9 @@ _RELEASE = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 def is_steadied(facts: FileFacts, match: Match, statement: ast.stmt, scope: int) -> bool:
     """Whether the operator does not vary here because of what stands around it, or where its tensors lie."""
     operator = match.operator
-    if not any(row.device in ("cpu", "*") for row in operator.row) and _runs_on_cpu(facts, match, scope):
+    is_for_gpus = not any(row.device in ("cpu", "*") for row in operator.row)
+    operands = (input_of(match.use, match.spelling), stored_by(facts, match.use, match.spelling)) if is_for_gpus else ()
+    if any(is_on_cpu(facts, operand, scope) for operand in operands):
         return True
     made = ((one.test, facts.symbols.scope_of[one], answer) for one, answer in decisions(facts, statement))
     return any(_asks(facts, test, where) is answer for test, where, answer in made) or any(
@@ -32,11 +34,6 @@ def is_steadied(facts: FileFacts, match: Match, statement: ast.stmt, scope: int)
         for surroundings in operator.unless_within
         for manager in managers_around(facts, statement)
     )
-
-
-def _runs_on_cpu(facts: FileFacts, match: Match, scope: int) -> bool:
-    operands = (input_of(match.use, match.spelling), stored_by(facts, match.use, match.spelling))
-    return any(is_on_cpu(facts, operand, scope) for operand in operands)
 
 
 def _is_such(facts: FileFacts, manager: ast.Call, scope: int, surroundings: Surroundings) -> bool:

@@ -18,14 +18,14 @@ from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.flow.values import Exit, Others, Value
 from torchlint.facts.functions import own_scope, parameters_by_keyword, positional_parameters
-from torchlint.facts.options.configurations import Configuration, configurations
+from torchlint.facts.options.configurations import configurations
 from torchlint.facts.options.declared import KEPT, SEED
 from torchlint.facts.options.settings import PARSER, OptionsAnalysis, parsers_of
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind, Site
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.project.call_graph import is_reached
-from torchlint.project.configurations import ConfiguredSeed, is_ignored, is_loaded_elsewhere, loading_files
+from torchlint.project.configurations import is_ignored, is_loaded_elsewhere, loading_files
 from torchlint.project.index import Project
 
 _CODE = "TL305"
@@ -235,32 +235,22 @@ def _judge_configured(draft: Draft, project: Project) -> Draft | None:
     configuration = next(found, None)
     if configuration is None or is_test(draft.path):
         return None
-    seeds = _unread(configuration, draft.path, project)
-    if not seeds or not _trains_with(configuration, draft.path, project):
+    files = project.configuration_files
+    # Another program may load the same file and read the seed: one that speaks of such a key is believed to.
+    loaded = project.programs.calls.loaded(loading_files(configuration, project))
+    given = (seed for seed in files.seeds_for(configuration, draft.path) if not files.interpolates(seed.name))
+    silent = [seed for seed in given if not project.texts.speak_of(seed.name, loaded)]
+    if not silent or is_loaded_elsewhere(configuration, project):
+        return None
+    seeds = [seed for seed in silent if is_ignored(configuration, seed.keys, draft.path, project)]
+    # A program that this file starts has to load it and train: a library's own file may belong to old weights.
+    symbol, programs = (draft.path, configuration.symbol), project.programs_starting_in(draft.path)
+    loading = (program for program in programs if is_reached(symbol, program.reached, project.summaries))
+    if not seeds or all(project.randomness_of(program).training is None for program in loading):
         return None
     values = {"file": seeds[0].location.shown_line, "key": ".".join(seeds[0].keys)}
     related = tuple(Related(seed.location, f"sets `{'.'.join(seed.keys)}`") for seed in seeds)
     return replace(draft, values=values, related=related)
-
-
-def _trains_with(configuration: Configuration, path: str, project: Project) -> bool:
-    """Whether a program that this file starts loads it and trains: a library's own file may belong to old weights."""
-    symbol = (path, configuration.symbol)
-    programs = project.programs_starting_in(path)
-    loading = (program for program in programs if is_reached(symbol, program.reached, project.summaries))
-    return any(project.randomness_of(program).training is not None for program in loading)
-
-
-def _unread(configuration: Configuration, path: str, project: Project) -> list[ConfiguredSeed]:
-    """The seeds that the files set, that no program with them speaks of, and that go nowhere with the rest."""
-    files, loading = project.configuration_files, loading_files(configuration, project)
-    # Another program may load the same file and read the seed: one that speaks of such a key is believed to.
-    loaded = project.programs.calls.loaded(loading)
-    seeds = (seed for seed in files.seeds_for(configuration, path) if not files.interpolates(seed.name))
-    silent = [seed for seed in seeds if not project.texts.speak_of(seed.name, loaded)]
-    if not silent or is_loaded_elsewhere(configuration, project):
-        return []
-    return [seed for seed in silent if is_ignored(configuration, seed.keys, path, project)]
 
 
 def _loading(facts: FileFacts) -> Iterator[CallSite]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from torchlint.catalogue import Catalogue, Rule
+from torchlint.catalogue import Catalogue
 from torchlint.catalogue.detection import Pattern
 from torchlint.catalogue.values import Kind
 from torchlint.catalogue.versions import VersionRange
@@ -58,24 +58,20 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 def find(visit: Visit) -> Iterator[Finding]:
     """One finding for each rule with a pattern that matches the node, or one for each range of releases."""
     for code in sorted(visit.selected):
-        rule = visit.catalogue.rules[code]
-        for pattern in rule.detect:
+        for pattern in visit.catalogue.rules[code].detect:
             match = _shape_matches(visit, pattern)
             is_guarded = pattern.unless_guarded and match and is_for_some_releases(visit.facts, visit.statement)
             if match is not None and not is_guarded:
-                yield _finding(visit, rule, pattern, *match)
+                name, value, answer = match
+                told = visit.node.targets[0] if isinstance(visit.node, ast.Assign) else visit.node
+                values = {"name": name, "value": value, "spelling": spelling_of(visit, told)}
+                severity = Severity[pattern.severity.upper()] if pattern.severity else None
+                confidence = Confidence[pattern.confidence.upper()] if pattern.confidence else None
+                confidence = confidence if answer is Answer.YES else Confidence.LOW
+                found = Finding(code, visit.node, values, pattern.message, severity, confidence)
+                yield replace(found, torch=pattern.torch, devices=pattern.devices)
                 if not pattern.torch:
                     break
-
-
-def _finding(visit: Visit, rule: Rule, pattern: Pattern, name: str, value: str, answer: Answer) -> Finding:
-    confidence = Confidence[pattern.confidence.upper()] if pattern.confidence else None
-    confidence = confidence if answer is Answer.YES else Confidence.LOW
-    severity = Severity[pattern.severity.upper()] if pattern.severity else None
-    told = visit.node.targets[0] if isinstance(visit.node, ast.Assign) else visit.node
-    values = {"name": name, "value": value, "spelling": spelling_of(visit, told)}
-    found = Finding(rule.code, visit.node, values, pattern.message, severity, confidence)
-    return replace(found, torch=pattern.torch, devices=pattern.devices)
 
 
 _Match = tuple[str, str, Answer]

@@ -44,7 +44,9 @@ def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
                 (one, why_never(program, project, one)) for one in randomness.idle_seeds if one.generators & lacking
             ]
             idle = [(seed, why) for seed, why in asked if why]
-            message = "idle" if idle and not randomness.reached_generators else _message(randomness)
+            seeded = randomness.reached_generators
+            lacks = "partial" if seeded & _NAMES.keys() else "cuda_only" if "torch.cuda" in seeded else "default"
+            message = "idle" if idle and not seeded else lacks
             related = (*_related(randomness), *(Related(seed.place.location, "does not run") for seed, _ in idle[:1]))
             values |= {"idle": _called(idle[0][0]), "because": idle[0][1]} if idle else {}
             place = place_of_seed(program, unseeded, randomness.training, project)
@@ -110,13 +112,6 @@ def _values(unseeded: Sequence[Draw], randomness: Randomness) -> dict[str, str]:
         "seeded": enumerated([_NAMES[name] for name in _NAMES if name in randomness.reached_generators]),
         "fixes": enumerated([f"`{_SEEDING[draw.generator]}`" for draw in unseeded]),
     }
-
-
-def _message(randomness: Randomness) -> str:
-    seeded = randomness.reached_generators
-    if seeded & _NAMES.keys():
-        return "partial"
-    return "cuda_only" if "torch.cuda" in seeded else "default"
 
 
 def _called(one: Draw | SeedCall) -> str:

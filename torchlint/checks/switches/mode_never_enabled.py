@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -13,6 +12,7 @@ from torchlint.checks.framework.registration import ProgramFinding, program_chec
 from torchlint.checks.switches.cudnn_switches import DETERMINISTIC
 from torchlint.diagnostics import Fix, Related, Severity
 from torchlint.facts.entries import is_example, is_measuring, is_test
+from torchlint.facts.grouping import grouped
 from torchlint.facts.places import Place
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import OperatorCall
@@ -28,6 +28,7 @@ _MOST_SHOWN = 8
 """Places of what varies that a finding lists."""
 _MOST_NAMED = 2
 """Programs like the one that a finding is about, in its message."""
+_Shape = tuple[bool, frozenset[str], frozenset[str]]
 
 
 class _Case(msgspec.Struct, frozen=True):
@@ -43,7 +44,7 @@ class _Case(msgspec.Struct, frozen=True):
     """The options that would end all of it: they turn the mode on, or cuDNN's switch where that is enough."""
 
     @property
-    def shape(self) -> tuple[bool, frozenset[str], frozenset[str]]:
+    def shape(self) -> _Shape:
         """Programs of one shape, such as the scripts of a collection, are told once."""
         operators = frozenset(call.operator for call in self.varying)
         return self.seed is None, operators, frozenset(one.option for one in self.demanded)
@@ -72,13 +73,10 @@ def _cases(project: Project) -> dict[Program, _Case]:
     return {program: case for program, case in found if case is not None}
 
 
-def _cases_by_shape(project: Project) -> dict[object, list[_Case]]:
+def _cases_by_shape(project: Project) -> Mapping[_Shape, list[_Case]]:
     """Those of TL210, by shape: first a script that is named for training."""
-    found: dict[object, list[_Case]] = defaultdict(list)
     cases = [case for case in project.cached(_cases).values() if case.untold is None]
-    for case in sorted(cases, key=lambda case: _doubts(case.program.path)):
-        found[case.shape].append(case)
-    return found
+    return grouped((case.shape, case) for case in sorted(cases, key=lambda case: _doubts(case.program.path)))
 
 
 def _doubts(path: str) -> tuple[bool, ...]:
@@ -109,8 +107,13 @@ def _case(program: Program, project: Project) -> _Case | None:
     if is_shown or not (seeds or _lacks_seed(randomness, program, project)):
         return None
     varying = tuple(varying_kernels(program, project))
-    demanded = tuple(options_for_mode(program, project)) or tuple(_restricting(varying, program, project))
-    return _Case(program, randomness, seeds[0] if seeds else None, None, varying, demanded) if varying else None
+    demanded = options_for_mode(program, project)
+    # Else the options that restrict cuDNN, where that ends all that varies.
+    switched = (project.catalogue.operator(call.operator).unless_switched for call in varying)
+    if not demanded and all(one.get(DETERMINISTIC) for one in switched):
+        demanded = options_for(DETERMINISTIC, wanted=True, program=program, project=project)
+    seed = seeds[0] if seeds else None
+    return _Case(program, randomness, seed, None, varying, tuple(demanded)) if varying else None
 
 
 def _lacks_seed(randomness: Randomness, program: Program, project: Project) -> bool:
@@ -118,13 +121,6 @@ def _lacks_seed(randomness: Randomness, program: Program, project: Project) -> b
     training = randomness.training
     unseeded = any(draw.generator == "torch" for draw in randomness.unseeded)
     return unseeded and training is not None and not is_demonstration(program, training, project)
-
-
-def _restricting(varying: Sequence[OperatorCall], program: Program, project: Project) -> list[OnDemand]:
-    """The options that restrict cuDNN, where that ends all that varies."""
-    switched = [project.catalogue.operator(call.operator).unless_switched for call in varying]
-    is_enough = all(one.get(DETERMINISTIC) for one in switched)
-    return options_for(DETERMINISTIC, wanted=True, program=program, project=project) if is_enough else []
 
 
 def _severity(case: _Case, project: Project) -> Severity | None:

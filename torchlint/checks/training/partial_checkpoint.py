@@ -71,8 +71,11 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         found = _files_saying("load_state_dict", draft, project)
         if not found or _keep_optimizer(found):
             return None
-    if draft.values.get("steps") == _ELSEWHERE and not _steps_elsewhere(draft, project):
-        return None
+    if draft.values.get("steps") == _ELSEWHERE:  # the programs that go on train in other files, and keep no optimizer
+        trained = _files_saying("backward", draft, project)
+        is_trained = any(facts is not None and steps_with_state(facts) for facts in trained)
+        if not is_trained or _keep_optimizer(_files_saying("load_state_dict", draft, project)):
+            return None
     # The calls by which programs of other files that train lead to the function that loads.
     symbol, place = draft.symbol, Place(draft.location, draft.source_line, draft.lines)
     others = (one for one in project.programs.reaching(draft.path) if symbol in one.reached and one.path != draft.path)
@@ -84,12 +87,6 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 
 def _keep_optimizer(files: list[FileFacts | None]) -> bool:
     return any(facts is None or facts.cached(keeps_optimizer) for facts in files)
-
-
-def _steps_elsewhere(draft: Draft, project: Project) -> bool:
-    """Whether the programs that go on train in other files, and no file of theirs keeps what steps the models."""
-    trained = any(facts is not None and steps_with_state(facts) for facts in _files_saying("backward", draft, project))
-    return trained and not _keep_optimizer(_files_saying("load_state_dict", draft, project))
 
 
 def _files_saying(word: str, draft: Draft, project: Project) -> list[FileFacts | None]:

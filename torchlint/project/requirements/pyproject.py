@@ -13,9 +13,14 @@ from torchlint.project.requirements.specifiers import from_poetry, of_requiremen
 def in_pyproject(text: str, package: str) -> Iterator[str]:
     """What a pyproject.toml says of a package, in the tables that tools agree on and in those of their own."""
     data = toml_of(text)
-    for requirement in _requirements(data):
+    project, uv, poetry = table_of(data, "project"), table_of(data, "tool", "uv"), table_of(data, "tool", "poetry")
+    lists = [project.get("dependencies"), *table_of(project, "optional-dependencies").values()]
+    lists += table_of(data, "dependency-groups").values()
+    lists += table_of(data, "tool", "pdm", "dev-dependencies").values()
+    lists += [uv.get(name) for name in ("dev-dependencies", "constraint-dependencies", "override-dependencies")]
+    stated = (one for some in lists if isinstance(some, list) for one in some if isinstance(one, str))
+    for requirement in stated:
         yield from of_requirement(requirement, package)
-    poetry = table_of(data, "tool", "poetry")
     groups = (group for group in table_of(poetry, "group").values() if isinstance(group, dict))
     for group in (poetry, *groups):
         yield from _chosen(table_of(group, "dependencies"), package)
@@ -43,17 +48,6 @@ def in_lock(text: str, package: str) -> Iterator[str]:
     """The versions that a lock file of uv, Poetry or PDM holds; it may hold several, for platforms."""
     for match in re.finditer(rf'^name\s*=\s*"{package}"\s*\nversion\s*=\s*"(?P<version>[^"]+)"', text, re.MULTILINE):
         yield f"=={match['version']}"
-
-
-def _requirements(data: dict[str, Any]) -> Iterator[str]:
-    project, uv = table_of(data, "project"), table_of(data, "tool", "uv")
-    lists = [project.get("dependencies"), *table_of(project, "optional-dependencies").values()]
-    lists += table_of(data, "dependency-groups").values()
-    lists += table_of(data, "tool", "pdm", "dev-dependencies").values()
-    lists += [uv.get(name) for name in ("dev-dependencies", "constraint-dependencies", "override-dependencies")]
-    for requirements in lists:
-        if isinstance(requirements, list):
-            yield from (item for item in requirements if isinstance(item, str))
 
 
 def _chosen(table: dict[str, Any], package: str) -> Iterator[str]:

@@ -140,14 +140,13 @@ def is_beside_the_point(facts: FileFacts, site: CallSite) -> bool:
         return True
     for index in facts.around(site.scope):
         node = facts.symbols.scopes[index].node
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and _is_stand_in(node):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        is_function = not isinstance(node, ast.ClassDef)
+        if is_function and (_STAND_IN.search(node.name) or node.name == "__new__"):
+            return True
+        if any(_REGISTERING.search(ast.unparse(decorator)) for decorator in node.decorator_list):
             return True
     if any(_VALUELESS.search(ast.unparse(manager)) for manager in managers_around(facts, site.statement)):
         return True
     return any(_ASKS_FOR_EMPTINESS.search(ast.unparse(test)) for test in tests_around(facts, site.node))
-
-
-def _is_stand_in(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-    if not isinstance(node, ast.ClassDef) and (_STAND_IN.search(node.name) or node.name == "__new__"):
-        return True
-    return any(_REGISTERING.search(ast.unparse(decorator)) for decorator in node.decorator_list)
