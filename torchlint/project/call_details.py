@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torchlint.facts.call_edges import Argument, CallDetails, Edge, call_details
 from torchlint.facts.entries import is_test
+from torchlint.facts.grouping import grouped
 from torchlint.facts.places import Place, bodies_of
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
@@ -48,11 +48,9 @@ class GivenArguments:
 
     def __init__(self, summaries: Mapping[str, FileSummary], calls: CallGraph, details: KnownDetails) -> None:
         self._details = details
-        self._calls: dict[Symbol, list[tuple[str, Edge]]] = defaultdict(list)
-        for path, summary in summaries.items():
-            for edge in () if is_test(path) else summary.edges:
-                home, name = calls.callee(edge)
-                self._calls[home, name.removesuffix(".__init__")].append((path, edge))
+        edges = ((path, edge) for path, summary in summaries.items() if not is_test(path) for edge in summary.edges)
+        told = ((*calls.callee(edge), path, edge) for path, edge in edges)
+        self._calls = grouped(((home, name.removesuffix(".__init__")), (path, edge)) for home, name, path, edge in told)
 
     def of(self, callee: Symbol, parameter: str, position: int | None) -> Iterator[Argument]:
         """What each call gives for a parameter, by keyword or at a position; `...` where that is open."""

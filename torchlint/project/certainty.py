@@ -69,13 +69,11 @@ class Certainty:
     def _test_of(self, facts: FileFacts, site: CallSite, path: str) -> OpenTest | None:
         """The first `if` above a call whose answer is not known."""
         for decision, answer in decisions(facts, site.statement):
-            if not self._is_decided(facts, decision, site.scope, path, answer=answer):
-                return OpenTest(ast.unparse(decision.test), facts.locate(decision.test))
+            text = ast.unparse(decision.test)
+            if is_main_guard(decision.test) or any(word in text for word in _HARDWARE):
+                continue
+            demand = demand_of(facts, decision.test, site.scope)
+            asked = demand if demand is None or answer else demand.denied
+            if asked is None or not is_met(asked, path, self._program, self._project):
+                return OpenTest(text, facts.locate(decision.test))
         return None
-
-    def _is_decided(self, facts: FileFacts, decision: ast.If, scope: int, path: str, *, answer: bool) -> bool:
-        test = decision.test
-        if is_main_guard(test) or any(word in ast.unparse(test) for word in _HARDWARE):
-            return True
-        demand = demand_of(facts, test, scope)
-        return demand is not None and is_met(demand if answer else demand.denied, path, self._program, self._project)

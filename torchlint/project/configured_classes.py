@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from torchlint.facts.graphs import reached
 from torchlint.project.configurations import document_of, section_entries, text_in
 
 _KEYS = frozenset({"_target_", "target", "class", "cls"})
@@ -37,14 +38,10 @@ class ConfiguredClasses:
 
     def within(self, section: str) -> tuple[str, ...]:
         """The full names in the sections inside of those, and in sections that they refer to."""
-        found: dict[str, None] = {}
-        seen, waiting = {section}, [section] if section in self._sections else []
-        while waiting:
-            inner = self._sections[waiting.pop()].inner.keys() & self._sections.keys() - seen
-            seen |= inner
-            waiting += sorted(inner)
-            found |= {name: None for one in sorted(inner) for name in self._sections[one].names}
-        return tuple(found)
+        known = self._sections
+        starts = [section] if section in known else []
+        inside = reached(starts, lambda one: sorted(known[one].inner.keys() & known.keys()))[1:]
+        return tuple(dict.fromkeys(name for one in inside for name in known[one].names))
 
     @functools.cached_property
     def _sections(self) -> dict[str, _Section]:

@@ -175,26 +175,19 @@ def _owner(symbol: str) -> str:
 
 def console_scripts(files: Sequence[Path], sources: Collection[str]) -> Iterator[tuple[str, str]]:
     """The project file and the function of each console script whose module is one of the project's `sources`."""
-    for path in sorted(files):
-        if path.name in _BUILD_FILES:
-            for module, function in _targets(path):
-                found = _file_of(module, sources)
-                if found is not None:
-                    yield found, function
+    named = (one for path in sorted(files) if path.name in _BUILD_FILES for one in _targets(path))
+    for module, function in named:
+        base = module.replace(".", "/")
+        wanted = (f"{base}.py", f"{base}/__init__.py")
+        found = [path for path in sources if path in wanted or path.endswith(tuple(f"/{name}" for name in wanted))]
+        if found:  # `src/pkg/cli.py`, or `pkg/cli/__init__.py`: the shortest
+            yield min(found, key=lambda path: (len(path), path)), function
 
 
 def builds_package(files: Sequence[Path], root: Path) -> bool:
     """Whether the files at the root make a package that is installed; a `setup.py` further down makes an extension."""
     own = [path for path in files if path.name in _BUILD_FILES and path.parent == root]
     return any(path.name == "setup.py" or _PACKAGE.search(text_of(path)) for path in own)
-
-
-def _file_of(module: str, sources: Collection[str]) -> str | None:
-    """The shortest project path that this module may be: `pkg/cli.py`, `src/pkg/cli.py`, `pkg/cli/__init__.py`."""
-    base = module.replace(".", "/")
-    wanted = (f"{base}.py", f"{base}/__init__.py")
-    found = [path for path in sources if path in wanted or path.endswith(tuple(f"/{name}" for name in wanted))]
-    return min(found, key=lambda path: (len(path), path), default=None)
 
 
 def _targets(path: Path) -> Iterator[tuple[str, str]]:

@@ -23,7 +23,7 @@ from torchlint.project.call_graph import CallGraph
 from torchlint.project.outside import Outside
 from torchlint.project.programs import Program
 from torchlint.project.randomness import Randomness
-from torchlint.project.requirements.manifests import Manifests, Pins
+from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.requirements.specifiers import text_of
 
 _TORCH = "torch"
@@ -52,7 +52,9 @@ class Targets:
     ) -> None:
         self._manifests = manifests
         self._releases = tuple(releases)
-        self._of_pins = functools.cache(self._pinned)
+        self._of_pins = functools.cache(
+            lambda pins: self._admitted(pins.specifiers, f"{pins.manifest}: torch{', torch'.join(pins.specifiers)}")
+        )
         self._root, self._outside = root, outside
         self._configured = configured
 
@@ -76,9 +78,6 @@ class Targets:
                 return TorchTarget((installed,), source, declared=False)
             return self._admitted((f"=={format_minor(installed)}.*",), source, declared=False)
         return TorchTarget(self._releases[-1:], _UNPINNED, pinned=False, declared=False)
-
-    def _pinned(self, pins: Pins) -> TorchTarget:
-        return self._admitted(pins.specifiers, f"{pins.manifest}: torch{', torch'.join(pins.specifiers)}")
 
     def _admitted(self, specifiers: Sequence[str], source: str, *, declared: bool = True) -> TorchTarget:
         found = _together([set(admitted_releases(specifier, self._releases)) for specifier in specifiers])

@@ -46,7 +46,12 @@ def _is_hurried_copy(facts: FileFacts, call: ast.Call) -> bool:
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({LOADER})), judge=judged_by_sink(_Copies, _TOLD))
 def find(visit: Visit) -> Iterator[Finding]:
     """The loader, where the fix belongs; the first copy of what it loads is told beside it."""
-    if visit.callee() != LOADER or not _is_unpinned(visit):
+    if visit.callee() != LOADER:
+        return
+    # Without pinning, which is the default.
+    pin = argument_of(visit.call, "pin_memory", _PIN)
+    may_be_pinned = may_be_hidden(visit.call, _PIN) if pin is None else visit.value(pin).only(bool) is not False
+    if may_be_pinned:
         return
     # Batches are tensors, or hold them.
     flow = follow(_Copies(visit.facts), *(Value(visit.call, (EACH,) * depth) for depth in (1, 2)))
@@ -54,11 +59,3 @@ def find(visit: Visit) -> Iterator[Finding]:
         values = {"loader": shortened(ast.unparse(visit.call.func))}
         related = () if flow.sink is None else (*flow.trace, (flow.sink.node, _TOLD))
         yield Finding(_CODE, visit.node, values, related=related, exits=tuple(flow.exits))
-
-
-def _is_unpinned(visit: Visit) -> bool:
-    """Whether a loader is evidently made without pinning, which is the default."""
-    pin = argument_of(visit.call, "pin_memory", _PIN)
-    if pin is None:
-        return not may_be_hidden(visit.call, _PIN)
-    return visit.value(pin).only(bool) is False

@@ -69,7 +69,11 @@ _LOSSES = frozenset({"criterion", "loss_fn", "loss_func", "loss_function"})
 
 def effects(facts: FileFacts, statement: ast.stmt, before: ast.expr | None = None) -> Iterator[Effect]:
     """What the expressions of one statement do; with `before`, only those that are evaluated before it."""
-    expressions = list(_own_expressions(statement)) if before is None else _evaluated_before(facts, statement, before)
+    expressions = list(_own_expressions(statement))
+    if before is not None:  # what stands there, without what it is part of
+        around = {id(outer) for outer, _ in facts.index.ancestors(before)}
+        first = itertools.takewhile(lambda node: node is not before, expressions)
+        expressions = [node for node in first if id(node) not in around]
     asked = {id(expression) for expression in expressions}
     for site in facts.cached(_sites).get(statement, ()):
         if id(site.node) in asked:
@@ -100,13 +104,6 @@ def _own_expressions(node: ast.AST) -> Iterator[ast.expr]:
             yield child
         if isinstance(child, ast.expr | ast.withitem | ast.keyword | ast.comprehension):
             yield from _own_expressions(child)
-
-
-def _evaluated_before(facts: FileFacts, statement: ast.stmt, other: ast.expr) -> list[ast.expr]:
-    """What stands before an expression in its statement, without what it is part of."""
-    around = {id(outer) for outer, _ in facts.index.ancestors(other)}
-    before = itertools.takewhile(lambda node: node is not other, _own_expressions(statement))
-    return [node for node in before if id(node) not in around]
 
 
 def _is_plain_test(node: ast.expr) -> bool:

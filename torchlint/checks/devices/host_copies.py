@@ -6,6 +6,7 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator
+from operator import itemgetter
 
 from torchlint.catalogue.load import load_host_copies
 from torchlint.catalogue.values import Kind
@@ -42,18 +43,14 @@ _IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 def _waiting_calls(facts: FileFacts, function: int | None) -> list[tuple[Position, CallSite]]:
     """The calls of a function that may wait, one after another, each with its position."""
     waiting = (site for site in facts.calls_in(function) if _may_wait(facts, site))
-    return sorted(((position_of(site.node), site) for site in waiting), key=_place)
+    return sorted(((position_of(site.node), site) for site in waiting), key=itemgetter(0))
 
 
 def _waiting_between(facts: FileFacts, function: int | None, start: Position, end: Position) -> Iterator[CallSite]:
     """Those of them behind one position, up to another."""
     waiting = _waiting_calls(facts, function)
-    first, last = (bisect_right(waiting, position, key=_place) for position in (start, end))
+    first, last = (bisect_right(waiting, position, key=itemgetter(0)) for position in (start, end))
     return (site for _, site in waiting[first:last])
-
-
-def _place(waiting: tuple[Position, CallSite]) -> Position:
-    return waiting[0]
 
 
 def _is_usual(facts: FileFacts, statement: ast.stmt, *others: ast.stmt) -> bool:

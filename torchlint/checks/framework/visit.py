@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _NOWHERE = ast.Pass()
 _SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
 _UPDATE = "os.environ.update"
+_DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 WRITERS = _SETTERS | {_UPDATE}
 """Calls that set variables of the running process."""
 _LONGEST = 44
@@ -143,6 +144,21 @@ def writes(visit: Visit, name: str) -> Iterator[str | None]:
             yield from (visit.value(value).text for key, value in pairs if key == name)
 
 
+def remarks_in(facts: FileFacts, node: ast.AST) -> str:
+    """The comments and docstrings of a definition or another statement, and the comment above it, in lower case.
+
+    What follows a `#` inside a string is taken for a comment too.
+    """
+    first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", None) or 1
+    lines = facts.source.lines
+    above = first - 1
+    while above > 0 and lines[above - 1].lstrip().startswith("#"):
+        above -= 1
+    found = [line.partition("#")[2] for line in lines[above:last] if "#" in line]
+    found += [ast.get_docstring(inner) or "" for inner in ast.walk(node) if isinstance(inner, _DOCUMENTED)]
+    return "\n".join(found).lower()
+
+
 # -- how messages quote code: short, on one line, with the argument that matters ---------------------------------
 
 
@@ -155,17 +171,12 @@ def spelling_of(visit: Visit, part: ast.AST | None = None, *, argument: str | No
     text = _code_of(visit, node)
     if len(text) <= _LONGEST or not isinstance(node, ast.Call):
         return shortened(text)
-    telling = [
-        f"{given.arg}={shortened(visit.code(given.value))}" for given in node.keywords if _is_telling(given, argument)
-    ]
+    given = [one for one in node.keywords if one.arg is not None]
+    texts = (one for one in given if isinstance(one.value, ast.Constant) and isinstance(one.value.value, str))
+    telling = list(texts) if argument is None else [one for one in given if one.arg == argument]
     function = shortened(_code_of(visit, node.func))
-    return f"{function}(..., {telling[-1]})" if telling else f"{function}(...)"
-
-
-def _is_telling(given: ast.keyword, name: str | None) -> bool:
-    if name is not None:
-        return given.arg == name
-    return given.arg is not None and isinstance(given.value, ast.Constant) and isinstance(given.value.value, str)
+    quoted = f", {telling[-1].arg}={shortened(visit.code(telling[-1].value))}" if telling else ""
+    return f"{function}(...{quoted})"
 
 
 def shortened(text: str) -> str:
@@ -180,20 +191,14 @@ def shortened(text: str) -> str:
         parts = line.split(".")
         return next((end for at in range(len(parts)) if len(end := ".".join(parts[at:])) <= _LONGEST), parts[-1])
     words = _WORDS.findall(line)
-    tail = _ending(words)
+    tail = ""  # the last name, with what goes before it as far as a third of the quote has room
+    for word in reversed(words):
+        if len(tail) + len(word) > _LONGEST // 3 and any(map(str.isalnum, tail)):
+            break
+        tail = word[-_LONGEST_WORD:] + tail
     room = _LONGEST - len(tail) - len(_CUT)
     head = max(itertools.takewhile(lambda text: len(text) <= room, itertools.accumulate(words)), key=len, default="")
     return f"{head.rstrip(' .')}{_CUT}{tail.lstrip(' .')}"
-
-
-def _ending(words: Sequence[str]) -> str:
-    """The last name, with what goes before it as far as a third of the quote has room."""
-    text = ""
-    for word in reversed(words):
-        if len(text) + len(word) > _LONGEST // 3 and any(map(str.isalnum, text)):
-            break
-        text = word[-_LONGEST_WORD:] + text
-    return text
 
 
 def _code_of(visit: Visit, node: ast.AST) -> str:

@@ -218,15 +218,9 @@ def _field_flow(facts: FileFacts, owner: Scope, name: str) -> Flow | None:
             function = facts.index.parents[facts.index.parents[parent]]
             scopes = (one for one in facts.symbols.scopes if one.node is function)
             held += [Value(one) for scope in scopes for one in facts.index.reads(scope.index, parent.arg)]
-        elif not _is_annotation(parent, read):
+        elif read not in (getattr(parent, "annotation", None), getattr(parent, "returns", None)):
             return None
     return follow(OptionsAnalysis(facts, name), *made, *held) if made else None
-
-
-def _is_annotation(parent: ast.AST, read: ast.expr) -> bool:
-    if isinstance(parent, ast.AnnAssign):
-        return parent.annotation is read
-    return isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef) and parent.returns is read
 
 
 def _judge_configured(draft: Draft, project: Project) -> Draft | None:

@@ -101,7 +101,9 @@ def _shape_matches(visit: Visit, pattern: Pattern) -> _Match | None:
         return _called(visit, visit.call, pattern) if pattern.call else None
     if isinstance(visit.node, ast.Assign | ast.AnnAssign):
         return _assigned(visit, pattern) if pattern.assign else None
-    return _imported(visit, pattern) if pattern.import_ else None
+    names = _import_names(visit.node) if pattern.import_ else ()
+    found = (n for n in names if any(n == wanted or n.startswith(f"{wanted}.") for wanted in pattern.import_))
+    return next(((name, "", Answer.YES) for name in found), None)
 
 
 def _called(visit: Visit, call: ast.Call, pattern: Pattern) -> _Match | None:
@@ -151,13 +153,6 @@ def _is_a_patch(visit: Visit, value: ast.expr) -> bool:
     if any(not name.endswith("()") and not name.rpartition(".")[2].isupper() for name in names):
         return True
     return not visit.value(value).constants and _PATCHES.search(last_word(value)) is not None
-
-
-def _imported(visit: Visit, pattern: Pattern) -> _Match | None:
-    for name in _import_names(visit.node):
-        if any(name == wanted or name.startswith(f"{wanted}.") for wanted in pattern.import_):
-            return name, "", Answer.YES
-    return None
 
 
 def _import_names(statement: ast.AST) -> Iterator[str]:

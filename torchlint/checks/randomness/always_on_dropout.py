@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
-from torchlint.checks.framework.visit import Visit, spelling_of
-from torchlint.checks.randomness.remarks import remarks_in
+from torchlint.checks.framework.visit import Visit, remarks_in, spelling_of
 from torchlint.facts.classes import forward_of
 from torchlint.facts.control.conditions import decisions, tests_around
 from torchlint.facts.file import FileFacts

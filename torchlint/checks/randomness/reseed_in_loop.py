@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
-from torchlint.checks.framework.visit import Visit, spelling_of
-from torchlint.checks.randomness.remarks import remarks_in
+from torchlint.checks.framework.visit import Visit, remarks_in, spelling_of
 from torchlint.diagnostics import Fix, Severity
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import forward_of

@@ -46,20 +46,16 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     if is_only_tried(project, draft.path, draft.values["symbol"]):
         return None
     if draft.message != "split":
-        return draft if _is_used_unseeded(draft, project) else None
+        # A generator that some file uses, and none seeds or gives a seed.
+        is_given = any(one is not Seed.NOTHING for one in origins_answered(project, draft.origins, seed_of))
+        if is_given or project.flows.sink_of(draft.exits, Seeding) is not None:
+            return None
+        is_used = bool(draft.values["use"]) or project.flows.sink_of(draft.exits, Use) is not None
+        return draft if is_used else None
     programs = [one for one in project.programs.reaching(draft.path) if draft.symbol in one.reached]
     found = [project.randomness_of(program) for program in programs]
     is_unseeded = all(draft.values["generator"] not in one.seeded and one.training is None for one in found)
     return draft if found and is_unseeded else None
-
-
-def _is_used_unseeded(draft: Draft, project: Project) -> bool:
-    """Generators: where some file uses it, and none seeds it or gives it a seed."""
-    if any(one is not Seed.NOTHING for one in origins_answered(project, draft.origins, seed_of)):
-        return False
-    if project.flows.sink_of(draft.exits, Seeding) is not None:
-        return False
-    return bool(draft.values["use"]) or project.flows.sink_of(draft.exits, Use) is not None
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({*_OBJECTS, *_SPLITS})), judge=_judge)

@@ -22,7 +22,7 @@ from torchlint.facts.control.order import position_of, precedes
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.file import FileFacts
-from torchlint.facts.modes import Mode, ModeCall, mode_call
+from torchlint.facts.modes import Mode, mode_call
 from torchlint.facts.tensors.devices import Device, is_cuda_device, moved_to
 from torchlint.facts.tree import method_called
 from torchlint.project.index import Project
@@ -132,8 +132,9 @@ def _on_setting(setting: EnvironmentSetting, _facts: FileFacts) -> Iterator[Sett
 def find(visit: Visit) -> Iterator[Finding]:
     """The calls that turn the mode on, and the writes of the variable that are wrong or too late."""
     if isinstance(visit.node, ast.Call):
-        call = _enabling_call(visit)
-        if call is not None:
+        call = mode_call(visit.facts, visit.site, _switches(visit.catalogue))
+        is_plain = call is not None and call.parameter is None and _VARIABLE not in call.sets
+        if call is not None and is_plain and call.mode in (Mode.ON, Mode.WARN_ONLY):
             variant = "warn_only" if call.mode is Mode.WARN_ONLY else "default"
             yield Finding("TL204", visit.node, message=variant, torch=call.torch)
     if isinstance(visit.node, ast.Assign) and _assigns_the_switch(visit, visit.node):
@@ -148,14 +149,6 @@ def find(visit: Visit) -> Iterator[Finding]:
                 confidence = Confidence.MEDIUM if visit.facts.source.is_run_out_of_order else None
                 values, told = {"matmul": shortened(ast.unparse(product))}, ((product, "the product"),)
                 yield Finding("TL206", visit.node, values, confidence=confidence, related=told)
-
-
-def _enabling_call(visit: Visit) -> ModeCall | None:
-    """The call at hand, if it turns the mode on by itself."""
-    call = mode_call(visit.facts, visit.site, _switches(visit.catalogue))
-    if call is None or call.parameter is not None or _VARIABLE in call.sets:
-        return None
-    return call if call.mode in (Mode.ON, Mode.WARN_ONLY) else None
 
 
 def _assigns_the_switch(visit: Visit, statement: ast.Assign) -> bool:

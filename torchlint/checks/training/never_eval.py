@@ -88,7 +88,10 @@ def _prediction_after(facts: FileFacts, site: CallSite) -> tuple[dict[str, str],
     if _TRIAL.search(facts.symbol_of(site)):
         return None
     model = _loaded(site) if method_called(site.node) in LOADERS else None
-    kept_in = None if model is None else _kept_in(facts, model, site.scope)
+    # What a module keeps follows its mode, and a class with bases may be one, or have its mode set by a framework.
+    keeper = facts.class_of(site.scope) if model is not None and is_own(model) else None
+    has_bases = keeper is not None and bool(bases_of(facts, facts.symbols.scopes[keeper]))
+    kept_in = None if model is None or has_bases else facts.variable(model, site.scope)
     if model is None or kept_in is None:
         return None
     owner, name = facts.symbols.scopes[kept_in[0]], kept_in[1]
@@ -112,17 +115,6 @@ def _loaded(site: CallSite) -> ast.expr | None:
         value = site.node.func.value
         return value.value if isinstance(value, ast.Attribute) and value.attr == "module" else value
     return only_target(site.statement)
-
-
-def _kept_in(facts: FileFacts, model: ast.expr, scope: int) -> Variable | None:
-    """Where a model is kept: in a name of a scope, or in an attribute of a class that is no module itself.
-
-    What a module keeps follows the mode of the module, and a class with bases may be one, or have its mode set by a
-    framework.
-    """
-    owner = facts.class_of(scope) if is_own(model) else None
-    has_bases = owner is not None and bool(bases_of(facts, facts.symbols.scopes[owner]))
-    return None if has_bases else facts.variable(model, scope)
 
 
 def _class_of(facts: FileFacts, model: ast.expr, scope: int) -> str | None:
