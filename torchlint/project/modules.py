@@ -89,8 +89,9 @@ class ModuleIndex:
         """The facts of a project file as other files may ask them: of its interface, or of more than that."""
         is_own = self._own is not None and self._own.path == path
         facts = self._own if is_own else self._trees.get(path) or self._faces.get(path)
-        if facts is not None or path in self._unreadable:
-            return facts
+        return self._opened(path) if facts is None and path not in self._unreadable else facts
+
+    def _opened(self, path: str) -> FileFacts | None:
         interface = self.interfaces[path] if path in self.interfaces else self.kept_interface(path)
         if interface is None:
             return self.read(path)
