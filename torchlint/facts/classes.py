@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts import graphs
 from torchlint.facts.functions import decorators_of, is_method, own_scope
-from torchlint.facts.graphs import reached
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
 from torchlint.facts.scopes import Scope, ScopeKind
@@ -26,8 +26,6 @@ _MODULES = ("torch.nn.Module", "lightning.pytorch.LightningModule")
 _DATACLASSES = frozenset({"dataclasses.dataclass", "dataclasses.dataclass()"})
 MODULE_WALKS = frozenset({"parameters", "named_parameters", "modules", "named_modules", "children", "named_children"})
 """Methods by which torch's modules give what they hold: they change nothing."""
-_DEPTH = 6
-"""Base classes followed one after another."""
 
 
 def bases_of(facts: FileFacts, owner: Scope) -> list[Names]:
@@ -66,18 +64,17 @@ def _own_bases(facts: FileFacts, owner: int) -> Iterator[int]:
             yield found
 
 
-def lineage(facts: FileFacts, owner: int) -> list[int]:
-    """A class and its bases in the same file, nearest first."""
-    return reached([owner], lambda one: _own_bases(facts, one))
+@memoized
+def lineage(facts: FileFacts, owner: int | None) -> list[int]:
+    """A class and its bases in the same file, in the order in which Python looks for a method; nothing for others."""
+    if owner is None or facts.symbols.scopes[owner].kind is not ScopeKind.CLASS:
+        return []
+    return graphs.lineage(owner, lambda one: _own_bases(facts, one))
 
 
-def is_module_class(facts: FileFacts, scope: int | None, depth: int = _DEPTH) -> bool:
+def is_module_class(facts: FileFacts, scope: int | None) -> bool:
     """Whether a class scope is an `nn.Module`, through classes of the same file."""
-    if scope is None or depth <= 0 or facts.symbols.scopes[scope].kind is not ScopeKind.CLASS:
-        return False
-    names = [name for base in bases_of(facts, facts.symbols.scopes[scope]) for name in base.names]
-    own = [found for name in names if (found := own_scope(facts, name)) != scope]
-    return any(name in _MODULES for name in names) or any(is_module_class(facts, one, depth - 1) for one in own)
+    return any(name in _MODULES for one in lineage(facts, scope) for name in base_names(facts, one))
 
 
 def forward_of(facts: FileFacts, scope: int) -> Scope | None:
@@ -91,39 +88,37 @@ def forward_of(facts: FileFacts, scope: int) -> Scope | None:
     return function if is_module and "self" in function.bindings else None
 
 
-def method_of(facts: FileFacts, owner: int | None, name: str, depth: int = _DEPTH) -> int | None:
+def method_of(facts: FileFacts, owner: int | None, name: str) -> int | None:
     """The method of a class, or of its bases in the same file."""
-    if owner is None or depth <= 0 or facts.symbols.scopes[owner].kind is not ScopeKind.CLASS:
-        return None
-    bindings = facts.symbols.scopes[owner].bindings.get(name)
-    if bindings is not None:
-        return bindings[0].definition if len(bindings) == 1 else None
-    return inherited_method(facts, owner, name, depth - 1)
+    return _first_method(facts, lineage(facts, owner), name)
 
 
-def inherited_method(facts: FileFacts, owner: int, name: str, depth: int = _DEPTH) -> int | None:
+def inherited_method(facts: FileFacts, owner: int, name: str) -> int | None:
     """The method that `super()` means in a class, where a base in the same file has it."""
-    found = (method_of(facts, base, name, depth) for base in _own_bases(facts, owner))
-    return next((method for method in found if method is not None), None)
+    return _first_method(facts, lineage(facts, owner)[1:], name)
+
+
+def _first_method(facts: FileFacts, owners: list[int], name: str) -> int | None:
+    bound = (facts.symbols.scopes[one].bindings.get(name) for one in owners)
+    bindings = next(filter(None, bound), [])
+    return bindings[0].definition if len(bindings) == 1 else None
 
 
 def heirs(facts: FileFacts, owner: int | None, unless: str | None = None) -> list[int]:
     """The classes of the same file that inherit from a class, but those that define `unless` anew."""
     scopes = facts.symbols.scopes
-    return [scope.index for scope in scopes if owner is not None and _inherits(facts, scope.index, owner, unless)]
+
+    def bases(one: int) -> Iterator[int]:
+        yield from () if unless in scopes[one].bindings else _own_bases(facts, one)
+
+    classes = (one.index for one in scopes if one.kind is ScopeKind.CLASS and owner not in (None, one.index))
+    return [one for one in classes if owner in graphs.reached([one], bases)]
 
 
 @memoized
 def family_of(facts: FileFacts, owner: int) -> frozenset[int]:
     """A class with its heirs and bases in the same file: what shares the attributes of its objects."""
     return frozenset((*heirs(facts, owner), *lineage(facts, owner)))
-
-
-def _inherits(facts: FileFacts, scope: int, owner: int, unless: str | None, depth: int = 4) -> bool:
-    heir = facts.symbols.scopes[scope]
-    if depth <= 0 or heir.kind is not ScopeKind.CLASS or unless in heir.bindings or scope == owner:
-        return False
-    return any(b == owner or _inherits(facts, b, owner, unless, depth - 1) for b in _own_bases(facts, scope))
 
 
 def attribute_values(facts: FileFacts, expression: ast.expr, scope: int) -> Values | None:

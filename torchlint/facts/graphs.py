@@ -53,6 +53,17 @@ def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]])
     return found
 
 
+def lineage(owner: Node, bases: Callable[[Node], Iterable[Node]]) -> list[Node]:
+    """A class and all that it inherits from, in the order in which Python looks for a method.
+
+    >>> lineage("a", {"a": "bc", "b": "d", "c": "de", "d": "", "e": ""}.__getitem__)
+    ['a', 'b', 'c', 'd', 'e']
+    """
+    following = {one: list(bases(one))[::-1] for one in reached([owner], bases)}
+    ordered = [one for group in components(following) for one in group]
+    return ordered[::-1]
+
+
 def each_once(waiting: deque[Node]) -> Iterator[Node]:
     """What waits, each node once; whoever gets it may put more behind."""
     seen: set[Node] = set()

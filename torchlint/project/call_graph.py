@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from torchlint.facts.call_edges import Edge
-from torchlint.facts.graphs import reached
+from torchlint.facts.graphs import lineage, reached
 from torchlint.facts.grouping import grouped
 from torchlint.facts.summary import FileSummary
 from torchlint.project.objects import Objects
@@ -27,8 +27,6 @@ _BY_CONSTRUCTION_FOR_CERTAIN = (
 """Besides `forward`, what a library's trainer calls of a module and of the data that it is given."""
 _MODULES = ("torch.nn.", "lightning.pytorch.LightningModule", "mmengine.model.", "mmcv.runner.BaseModule")
 """Beginnings of the names of classes that are modules."""
-_DEPTH = 8
-"""Base classes followed one after another."""
 
 
 @functools.lru_cache(maxsize=200_000)
@@ -66,6 +64,7 @@ class CallGraph:
         self._running: dict[Symbol, tuple[Symbol, ...]] = {}
         """What follows each symbol: hundreds of programs of one project walk the same steps."""
         self._possible: dict[frozenset[str], frozenset[Symbol]] = {}
+        self._lineages: dict[Symbol, list[Symbol]] = {}
         self._objects = Objects(summaries, self.defining)
         for summary in summaries.values():
             for edge in (one for one in summary.edges if one.holder is None):
@@ -128,23 +127,15 @@ class CallGraph:
         if not method.startswith("__"):
             yield from self._inherited((place[0], owner), method)
 
-    def is_module(self, owner: Symbol, depth: int = _DEPTH) -> bool:
+    def is_module(self, owner: Symbol) -> bool:
         """Whether a class is seen to be an `nn.Module`, through base classes of the project."""
-        for base in self._bases.get(owner, ()) if depth else ():
-            if base.startswith(_MODULES) or ("::" in base and self.is_module(symbol_of(base), depth - 1)):
-                return True
-        return False
+        return any(name.startswith(_MODULES) for name, _ in self._ancestors(owner))
 
     def is_called_by_name(self, method: Symbol) -> bool:
         """Whether code of the project alone runs a method: its class derives from none of a library, modules aside."""
         owner = method[0], method[1].rpartition(".")[0]
-        return bool(owner[1]) and not self.has_function(owner) and self._is_of_project(owner)
-
-    def _is_of_project(self, owner: Symbol, depth: int = _DEPTH) -> bool:
-        return depth > 0 and all(
-            self._is_of_project(symbol_of(base), depth - 1) if "::" in base else base.startswith("torch.nn.")
-            for base in self._bases.get(owner, ())
-        )
+        libraries = (name for name, qualname in self._ancestors(owner) if not qualname)
+        return bool(owner[1]) and not self.has_function(owner) and all(one.startswith("torch.nn.") for one in libraries)
 
     def loaded(self, paths: Iterable[str]) -> frozenset[str]:
         """The files that these files import, anywhere in them, and so on."""
@@ -239,13 +230,16 @@ class CallGraph:
         filled = {use.table for use in home.tables if use.fills and _is_part_of(use.symbol, run)}
         return (use.symbol for use in home.tables if not use.fills and use.table in filled)
 
-    def _inherited(self, owner: Symbol, method: str, depth: int = _DEPTH) -> Iterator[Symbol]:
+    def _ancestors(self, owner: Symbol) -> list[Symbol]:
+        """The classes that a class inherits from, in the order in which Python looks for a method."""
+        if owner not in self._lineages:
+            found = lineage(owner, lambda one: map(symbol_of, self._bases.get(one, ())))
+            self._lineages[owner] = [one for one in found if one != owner]
+        return self._lineages[owner]
+
+    def _inherited(self, owner: Symbol, method: str) -> Iterator[Symbol]:
         """The methods of base classes that one of a class overrides."""
-        for base in self._bases.get(owner, ()) if depth else ():
-            inherited = _method(symbol_of(base), method)
-            if self.has_function(inherited):
-                yield inherited
-            yield from self._inherited(symbol_of(base), method, depth - 1)
+        return filter(self.has_function, (_method(base, method) for base in self._ancestors(owner)))
 
     def _next(self, place: Symbol, constructed: tuple[str, ...], *, only_calls: bool) -> Iterator[Symbol]:
         for imported in self._imports.get(place, ()):
@@ -262,18 +256,13 @@ class CallGraph:
         summary = self._summaries.get(place[0])
         return summary is not None and place[1] in summary.functions
 
-    def defining(self, place: Symbol, depth: int = _DEPTH) -> Symbol:
+    def defining(self, place: Symbol) -> Symbol:
         """The method that a class inherits; what is not inherited stays."""
         path, qualname = place
         owner, _, method = qualname.rpartition(".")
-        bases = self._bases.get((path, owner), ())
-        if depth <= 0 or not bases or qualname in self._summaries[path].functions:
+        if (path, owner) not in self._bases or qualname in self._summaries[path].functions:
             return place
-        for base in bases:
-            found = self.defining(_method(symbol_of(base), method), depth - 1)
-            if self.has_function(found):
-                return found
-        return place
+        return next(self._inherited((path, owner), method), place)
 
 
 def _is_part_of(symbol: str, owners: Iterable[str]) -> bool:
