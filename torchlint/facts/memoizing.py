@@ -18,6 +18,8 @@ P = ParamSpec("P")
 Answer = TypeVar("Answer")
 
 _UNASKED = object()
+_MOST_NESTED = 30
+"""Questions that ask others, one inside the other: the one bound for all of them."""
 
 
 def memoized(question: Callable[Concatenate[FileFacts, P], Answer]) -> Callable[Concatenate[FileFacts, P], Answer]:
@@ -34,3 +36,41 @@ def memoized(question: Callable[Concatenate[FileFacts, P], Answer]) -> Callable[
         return found  # type: ignore[return-value]
 
     return asked
+
+
+def followed(
+    otherwise: Answer,
+) -> Callable[[Callable[Concatenate[FileFacts, P], Answer]], Callable[Concatenate[FileFacts, P], Answer]]:
+    """Let a question ask itself about what stands behind an expression, and so on; its answers are kept as well.
+
+    What leads back to itself, or too far, is answered with `otherwise`. What hangs on such an answer is told, and kept
+    only by the question with which the circle began: it would hang on who asked first.
+    """
+
+    def decorated(
+        question: Callable[Concatenate[FileFacts, P], Answer],
+    ) -> Callable[Concatenate[FileFacts, P], Answer]:
+        @functools.wraps(question)
+        def asked(facts: FileFacts, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
+            key = (question, args, *kwargs.items())
+            if key in facts.answers:
+                return facts.answers[key]  # type: ignore[return-value]
+            level = len(facts.asking)
+            if key in facts.asking or level >= _MOST_NESTED:
+                facts.cut = min(facts.cut, facts.asking.get(key, 0))
+                return otherwise
+            facts.spend()
+            facts.asking[key], before, facts.cut = level, facts.cut, _MOST_NESTED
+            try:
+                found = question(facts, *args, **kwargs)
+            finally:
+                del facts.asking[key]
+                is_whole = facts.cut >= level
+                facts.cut = before if is_whole else min(before, facts.cut)
+            if is_whole:
+                facts.answers[key] = found
+            return found
+
+        return asked
+
+    return decorated
