@@ -35,10 +35,12 @@ def find(visit: Visit) -> Iterator[Finding]:
     is_shown = visit.site.is_alone and "assert" not in ast.unparse(visit.call.func)
     if sides is None or is_shown or any(_denies(outer) for outer, _ in facts.index.ancestors(visit.call)):
         return
-    found = _differing(facts, *sides, scope)
-    if found is None:
+    left, right = sides
+    first, second = _computed(facts, left, scope), _computed(facts, right, scope)
+    if first is None or second is None or first.operator != second.operator or first.device == second.device:
         return
-    first, second = found
+    if "integer" in (element_of(facts, left, scope), element_of(facts, right, scope)):
+        return
     values = {"first": f"on {first.device}", "second": f"on {second.device}"}
     related = ((first.node, f"computed {values['first']}"), (second.node, f"computed {values['second']}"))
     yield Finding(_CODE, visit.node, values, related=related)
@@ -135,11 +137,3 @@ def _device_of_call(facts: FileFacts, call: ast.expr, scope: int, depth: int) ->
 def _device(facts: FileFacts, device: ast.expr, scope: int) -> str | None:
     found = devices_named(facts, device, scope)
     return "CUDA" if Device.CUDA in found else "CPU" if found is Device.CPU else None
-
-
-def _differing(facts: FileFacts, left: ast.expr, right: ast.expr, scope: int) -> tuple[_Computed, _Computed] | None:
-    """The two computations, if both sides are the same operator on floats, on two devices."""
-    first, second = _computed(facts, left, scope), _computed(facts, right, scope)
-    if first is None or second is None or first.operator != second.operator or first.device == second.device:
-        return None
-    return None if "integer" in (element_of(facts, left, scope), element_of(facts, right, scope)) else (first, second)

@@ -29,34 +29,23 @@ _VARIABLES = frozenset(f"TORCHINDUCTOR_{name.upper()}" for name in (*_OPTIONS, "
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset({"triton.autotune"})))
 def find(visit: Visit) -> Iterator[Finding]:
     """The decorator, when its configurations change the order of a sum."""
-    if visit.callee() == "triton.autotune":
-        found = _tuned_sums(visit.facts, visit.call, visit.scope)
-        if found is not None:
-            kernel, keys = found
-            values = {"name": kernel, "keys": " and ".join(f"`{key}`" for key in keys)}
-            yield Finding(_CODE, visit.node, values, "triton")
-
-
-def _tuned_sums(facts: FileFacts, call: ast.Call, scope: int) -> tuple[str, list[str]] | None:
-    """The kernel that `@triton.autotune(...)` decorates, and the tuned names along which it adds up.
-
-    None where the call decorates nothing, or no configuration changes the order of a sum.
-    """
-    decorated = (s.node for s in facts.symbols.scopes if call in getattr(s.node, "decorator_list", ()))
-    kernel = next(decorated, None)
+    decorated = (s.node for s in visit.facts.symbols.scopes if visit.call in getattr(s.node, "decorator_list", ()))
+    kernel = next(decorated, None) if visit.callee() == "triton.autotune" else None
     if not isinstance(kernel, ast.FunctionDef):
-        return None
-    values: dict[str, set[str]] = {}
-    for config in _configurations(facts, call, scope):
+        return
+    tuned: dict[str, set[str]] = {}
+    for config in _configurations(visit.facts, visit.call, visit.scope):
         if config.args and isinstance(config.args[0], ast.Dict):
             for key, value in zip(config.args[0].keys, config.args[0].values, strict=True):
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     # A value that is computed (in a comprehension over sizes) takes several.
                     options = {ast.unparse(value)} if isinstance(value, ast.Constant) else {"first", "second"}
-                    values.setdefault(key.value, set()).update(options)
-    varying = {name for name, options in values.items() if len(options) > 1}
+                    tuned.setdefault(key.value, set()).update(options)
+    varying = {name for name, options in tuned.items() if len(options) > 1}
     found = sorted(varying & _summed_along(kernel))
-    return (kernel.name, found) if found else None
+    if found:
+        values = {"name": kernel.name, "keys": " and ".join(f"`{name}`" for name in found)}
+        yield Finding(_CODE, visit.node, values, "triton")
 
 
 def _configurations(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[ast.Call]:

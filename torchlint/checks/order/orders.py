@@ -69,7 +69,12 @@ def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
         user = draft.values.get("user", "")
         is_unused = bool(user) and project.cached(UnusedDefinitions).hold(draft.path, user)
         if not draft.values["use"] or is_unused:
-            found = _decided_elsewhere(draft, project, analysis)
+            sink = project.flows.sink_of(draft.exits, analysis)
+            if sink is None:
+                return None
+            related = (*draft.related, *sink.told(f"here it decides {sink.what}"))
+            told = replace(draft, values={**draft.values, "use": sink.what}, related=related)
+            found = told if _matters(told, project) or project.uses_torch(sink.path) else None
         else:
             found = draft if _matters(draft, project) else None
         if found is None:
@@ -81,16 +86,6 @@ def judged_by(analysis: Callable[[FileFacts], Analysis]) -> Judge:
         return replace(found, confidence=Confidence.LOW) if is_shown else found
 
     return judge
-
-
-def _decided_elsewhere(draft: Draft, project: Project, analysis: Callable[[FileFacts], Analysis]) -> Draft | None:
-    """The draft with what another file makes of the order, or None where nobody makes anything of it."""
-    sink = project.flows.sink_of(draft.exits, analysis)
-    if sink is None:
-        return None
-    related = (*draft.related, *sink.told(f"here it decides {sink.what}"))
-    found = replace(draft, values={**draft.values, "use": sink.what}, related=related)
-    return found if _matters(found, project) or project.uses_torch(sink.path) else None
 
 
 @check(codes=("TL401",), triggers=Triggers(calls=LISTING, methods=LISTING_METHODS), judge=judged_by(OrderAnalysis))

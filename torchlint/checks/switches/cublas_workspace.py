@@ -20,7 +20,6 @@ from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.accelerators import CUDA
 from torchlint.facts.control.order import position_of, precedes
 from torchlint.facts.entries import is_test
-from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.file import FileFacts
 from torchlint.facts.modes import Mode, mode_call
 from torchlint.facts.tensors.devices import Device, is_cuda_device, moved_to
@@ -69,7 +68,12 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         outside = [
             write for write in found if _is_wrong(write.value) and not write.location.path.endswith((".py", ".ipynb"))
         ]
-        return _wrong_outside(draft, outside[0], project) if outside and len(outside) == len(found) else None
+        if not outside or len(outside) < len(found) or "TL205" not in project.settings.selected:
+            return None
+        severity = None if _always_needs(target) else Severity.WARNING
+        related = (*draft.related, Related(outside[0].location, "set here"))
+        values = {**draft.values, "value": outside[0].value or ""}
+        return replace(draft, code="TL205", values=values, message="default", severity=severity, related=related)
     if not project.turns_mode_on:
         return None
     return draft if _always_needs(target) else replace(draft, severity=Severity.WARNING)
@@ -80,7 +84,15 @@ def _always_needs(target: TorchTarget) -> bool:
 
 
 def _missing(draft: Draft, project: Project) -> Draft | None:
-    seen = _seen(draft.path, project)
+    # What the programs that load the call compute; who uses a library's call is not known, and will multiply.
+    programs = project.programs.reaching(draft.path) if project.program is None else [project.program]
+    loaded = project.programs.calls.loaded(file for program in programs for file in program.files)
+    summaries = [project.summaries[file] for file in sorted(loaded & project.summaries.keys())]
+    operators = {use.operator for summary in summaries for use in summary.context}
+    is_on_cuda = any(CUDA in summary.devices for summary in summaries)
+    is_convolving = _CONVOLUTION in operators and not operators & _MULTIPLYING
+    is_multiplying = not programs or (is_on_cuda and operators & _MULTIPLYING)
+    seen = "products" if is_multiplying else "convolutions" if is_convolving else "unseen"
     if draft.message == "assigned":
         # The author of a program that assigns the switch asks for the mode, and products will raise.
         is_run = seen == "products" and bool(project.programs.reaching(draft.path)) and not project.turns_mode_on
@@ -94,32 +106,8 @@ def _missing(draft: Draft, project: Project) -> Draft | None:
     return replace(draft, message=draft.message if is_mild else "older", severity=Severity.WARNING)
 
 
-def _seen(path: str, project: Project) -> str:
-    """What the programs that load the call compute: `products` on CUDA, `convolutions` alone, or `unseen`.
-
-    Who uses a library's call is not known, and will multiply.
-    """
-    programs = project.programs.reaching(path) if project.program is None else [project.program]
-    loaded = project.programs.calls.loaded(file for program in programs for file in program.files)
-    summaries = [project.summaries[file] for file in sorted(loaded & project.summaries.keys())]
-    operators = {use.operator for summary in summaries for use in summary.context}
-    is_on_cuda = any(CUDA in summary.devices for summary in summaries)
-    if not programs or (is_on_cuda and operators & _MULTIPLYING):
-        return "products"
-    return "convolutions" if _CONVOLUTION in operators and not operators & _MULTIPLYING else "unseen"
-
-
 def _is_wrong(value: str | None) -> bool:
     return value is not None and value not in _VALID
-
-
-def _wrong_outside(draft: Draft, write: EnvironmentWrite, project: Project) -> Draft | None:
-    if "TL205" not in project.settings.selected:
-        return None
-    severity = None if _always_needs(project.target_for(draft.path)) else Severity.WARNING
-    related = (*draft.related, Related(write.location, "set here"))
-    values = {**draft.values, "value": write.value or ""}
-    return replace(draft, code="TL205", values=values, message="default", severity=severity, related=related)
 
 
 def _on_setting(setting: EnvironmentSetting, _facts: FileFacts) -> Iterator[SettingFinding]:

@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterator
 
 from torchlint.catalogue import Catalogue
-from torchlint.catalogue.programs import SwitchAttribute, SwitchModule
+from torchlint.catalogue.programs import SwitchModule
 from torchlint.catalogue.versions import VersionRange
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
@@ -50,22 +50,17 @@ def _of_name(visit: Visit, target: ast.expr, name: str) -> Iterator[Finding]:
         return
     known = next((known for known in module.attribute if known.name == attribute), None)
     if known is not None:
-        yield from _missing_in_some(visit, target, module, known)
+        # A real switch, for the releases that do not have it yet, or have it no more.
+        is_told = bool(known.torch) and not is_for_some_releases(visit.facts, visit.assignment)
+        values = {"namespace": namespace, "name": attribute, "nearest": "", "older": f"outside torch {known.torch}"}
+        for gap in VersionRange.parse(known.torch).complement() if is_told else ():
+            yield Finding(_CODE, target, values, "older", torch=str(gap))
         return
     values = {"namespace": namespace, "name": attribute, "nearest": _nearest(visit.catalogue, module, attribute)}
     variant = "raises" if module.unknown_name == "raises" else "dead"
     # A name like none that torch has was hardly written for the sake of equal runs.
     severity = None if module.bears_on_results and (values["nearest"] or variant == "raises") else Severity.INFO
     yield Finding(_CODE, target, values, variant if values["nearest"] else "default", severity=severity)
-
-
-def _missing_in_some(visit: Visit, target: ast.expr, module: SwitchModule, known: SwitchAttribute) -> Iterator[Finding]:
-    """A real switch, for the releases that do not have it yet, or have it no more."""
-    if not known.torch or is_for_some_releases(visit.facts, visit.assignment):
-        return
-    values = {"namespace": module.name, "name": known.name, "nearest": "", "older": f"outside torch {known.torch}"}
-    for gap in VersionRange.parse(known.torch).complement():
-        yield Finding(_CODE, target, values, "older", torch=str(gap))
 
 
 def nearest_switch(catalogue: Catalogue, name: str) -> str:

@@ -108,7 +108,12 @@ def chained_biases(facts: FileFacts) -> Iterator[RedundantBias]:
             yield from _pairs(facts, elements, site.scope)
     for holder in (facts.tree, *facts.symbols.parents):
         for block in blocks_of(holder):
-            yield from _pairs_of_statements(facts, block, facts.symbols.scope_of[block[0]])
+            scope = facts.symbols.scope_of[block[0]]
+            # `layers.append(conv)` and, as the very next statement, `layers.append(norm)`; likewise `add_module`
+            for one, two in itertools.pairwise(map(_added, block)):
+                is_same = one is not None and two is not None and ast.dump(one[0]) == ast.dump(two[0])
+                if one is not None and two is not None and is_same and _is_container(facts, one[0], scope):
+                    yield from _pairs(facts, [one[1], two[1]], scope)
 
 
 def _pairs(facts: FileFacts, elements: Sequence[ast.expr], scope: int) -> Iterator[RedundantBias]:
@@ -177,16 +182,6 @@ def _dictionary_entries(facts: FileFacts, argument: ast.expr, scope: int) -> lis
     if not isinstance(pairs, ast.List | ast.Tuple):
         return None
     return [pair.elts[1] if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else pair for pair in pairs.elts]
-
-
-def _pairs_of_statements(facts: FileFacts, block: Sequence[ast.stmt], scope: int) -> Iterator[RedundantBias]:
-    """`layers.append(conv)` and, as the very next statement, `layers.append(norm)`; likewise `add_module`."""
-    for first, second in itertools.pairwise(block):
-        one, two = _added(first), _added(second)
-        if one is None or two is None or ast.dump(one[0]) != ast.dump(two[0]):
-            continue
-        if _is_container(facts, one[0], scope):
-            yield from _pairs(facts, [one[1], two[1]], scope)
 
 
 def _added(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -73,40 +74,30 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 @check(codes=(_CODE,), triggers=Triggers(methods=LOADERS), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """Weights that are loaded into a model which then predicts."""
-    found = _prediction_after(visit.facts, visit.site)
-    if found is not None:
-        told, call = found
-        yield Finding(_CODE, visit.node, {**told, "symbol": visit.symbol}, related=((call, "predicts here"),))
-
-
-def _prediction_after(facts: FileFacts, site: CallSite) -> tuple[dict[str, str], ast.Call] | None:
-    """The first prediction of the model into which a call loads weights, and what is told of the model.
-
-    That is its class in the project, what holds it, as it is written, and whether a module does: then every function of
-    the project may set its mode.
-    """
-    if _TRIAL.search(facts.symbol_of(site)):
-        return None
+    facts, site = visit.facts, visit.site
     model = _loaded(site) if method_called(site.node) in LOADERS else None
+    if model is None or _TRIAL.search(facts.symbol_of(site)):
+        return
     # What a module keeps follows its mode, and a class with bases may be one, or have its mode set by a framework.
-    keeper = facts.class_of(site.scope) if model is not None and is_own(model) else None
+    keeper = facts.class_of(site.scope) if is_own(model) else None
     has_bases = keeper is not None and bool(bases_of(facts, facts.symbols.scopes[keeper]))
-    kept_in = None if model is None or has_bases else facts.variable(model, site.scope)
-    if model is None or kept_in is None:
-        return None
+    kept_in = None if has_bases else facts.variable(model, site.scope)
+    if kept_in is None:
+        return
     owner, name = facts.symbols.scopes[kept_in[0]], kept_in[1]
     # Its name, or the function, class or script that keeps it, says that its mode is meant.
     if _GENERATOR.search(name) or _OTHERWISE.search(ast.unparse(owner.node)):
-        return None
+        return
     made = _class_of(facts, model, site.scope)
     if made is None or _GENERATOR.search(made.rpartition("::")[2]) or _is_handed_out(facts, kept_in):
-        return None
-    for call in _calls_of(facts, kept_in):
-        is_after = owner.kind is ScopeKind.CLASS or precedes(facts, site.node, call.node)
-        if is_after and not _TRIAL.search(facts.symbol_of(call)):
-            is_global = "yes" if owner.kind is ScopeKind.MODULE else ""
-            return {"model": made, "name": ast.unparse(model), "is_global": is_global}, call.node
-    return None
+        return
+    calls = (call for call in _calls_of(facts, kept_in) if not _TRIAL.search(facts.symbol_of(call)))
+    after = (one.node for one in calls if owner.kind is ScopeKind.CLASS or precedes(facts, site.node, one.node))
+    for call in itertools.islice(after, 1):
+        # Where a module holds it, every function of the project may set its mode.
+        is_global = "yes" if owner.kind is ScopeKind.MODULE else ""
+        values = {"model": made, "name": ast.unparse(model), "is_global": is_global, "symbol": visit.symbol}
+        yield Finding(_CODE, visit.node, values, related=((call, "predicts here"),))
 
 
 def _loaded(site: CallSite) -> ast.expr | None:

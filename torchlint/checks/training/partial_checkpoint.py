@@ -109,7 +109,12 @@ def find(visit: Visit) -> Iterator[Finding]:
     target = argument_of(visit.call, "f", 1)
     if target is not None and _BEST.search(ast.unparse(target)):
         return
-    resumed = _resumed_with(visit, models)
+    own = facts.class_of(visit.scope)
+    by_words = (site for site in resumptions(facts) if own in (None, facts.class_of(site.scope)))
+    again = (site for site in facts.symbols.calls if is_method_call(site.node, "load_state_dict"))
+    same = (site for site in again if is_written_again(facts, site, visit.site))
+    by_option = (site for site in loaded_by_option(facts, models) if own in (None, facts.class_of(site.scope)))
+    resumed = next(by_words, None) or next(same, None) or next(by_option, None)
     steps = "" if steps_with_state(facts) else _ELSEWHERE
     counted = None if resumed is not None or steps else next(counted_on(facts), None)
     if resumed is not None:
@@ -120,16 +125,6 @@ def find(visit: Visit) -> Iterator[Finding]:
         asked = ((test, "asked whether it goes on") for test in tests_of_start(facts, counted))
         places = ((counted.iter, "training goes on from here"), *asked)
         yield Finding(_CODE, visit.node, values, _COUNTED, related=places)
-
-
-def _resumed_with(visit: Visit, models: list[ast.expr]) -> CallSite | None:
-    """The call that loads what is saved here, to go on with it."""
-    facts, own = visit.facts, visit.facts.class_of(visit.scope)
-    by_words = (site for site in resumptions(facts) if own in (None, facts.class_of(site.scope)))
-    again = (site for site in facts.symbols.calls if is_method_call(site.node, "load_state_dict"))
-    same = (site for site in again if is_written_again(facts, site, visit.site))
-    by_option = (site for site in loaded_by_option(facts, models) if own in (None, facts.class_of(site.scope)))
-    return next(by_words, None) or next(same, None) or next(by_option, None)
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(restored_optimizers)[:1]), judge=_judge)
