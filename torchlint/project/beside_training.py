@@ -202,8 +202,8 @@ def gets_into_no_training(project: Project, path: str, symbol: str) -> bool:
 def is_only_tried(project: Project, path: str, symbol: str) -> bool:
     """Whether code of a project that trains runs in a trial of its file alone, or is part of what nothing uses."""
     # Under a main guard that only tries the file out, or in a function that this alone calls.
-    callers = {place for place, _ in project.programs.calls.calls_of(f"{path}::{symbol}")}
-    is_of_guard = symbol == MAIN or ("." not in symbol and callers == {(path, MAIN)})
+    calls = project.programs.calls.calls_of(f"{path}::{symbol}") if project.has_training and "." not in symbol else []
+    is_of_guard = symbol == MAIN or {place for place, _ in calls} == {(path, MAIN)}
     if is_of_guard and project.has_training and only_tries(project, path):
         return True
     # Who uses what a package holds that is installed, or what a notebook does, may be anywhere.

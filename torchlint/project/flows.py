@@ -132,9 +132,9 @@ class Flows:
             return self._project.texts.naming(exit_.port.name.rpartition("::")[2], others)
         users = self._users[exit_.symbol] - {home}
         if isinstance(exit_.port, Field):  # it is read by that name alone, in files that make objects by others too
-            edges = ((path, edge) for path in users for edge in self._project.summaries[path].edges)
-            is_module = exit_.symbol.endswith("::")
-            makers = set() if is_module else {path for path, edge in edges if plain(edge.callee) == exit_.symbol}
+            summaries = self._project.summaries
+            edges = {path: summaries[path].edges for path in users if not exit_.symbol.endswith("::")}
+            makers = {path for path, own in edges.items() if any(plain(edge.callee) == exit_.symbol for edge in own)}
             return sorted({*makers, *self._project.texts.naming(exit_.port.name, users - makers)})
         return sorted(users)
 
