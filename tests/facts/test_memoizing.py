@@ -49,5 +49,5 @@ def test_what_is_too_far_is_not_followed_and_is_answered_when_it_is_asked_itself
     graph = {chr(100 + n): chr(101 + n) for n in range(100)} | {chr(200): ""}
     far = chr(199)
     found, questions = reach(graph, "d" + far)
-    assert (len(found["d"]), found[far]) == (30, {chr(200)})
+    assert (len(found["d"]), set(found[far])) == (30, {chr(200)})
     assert questions == 32

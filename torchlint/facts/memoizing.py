@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
+Otherwise = TypeVar("Otherwise")
 
 _UNASKED = object()
 _MOST_NESTED = 30
@@ -39,8 +40,8 @@ def memoized(question: Callable[Concatenate[FileFacts, P], Answer]) -> Callable[
 
 
 def followed(
-    otherwise: Answer,
-) -> Callable[[Callable[Concatenate[FileFacts, P], Answer]], Callable[Concatenate[FileFacts, P], Answer]]:
+    otherwise: Otherwise,
+) -> Callable[[Callable[Concatenate[FileFacts, P], Answer]], Callable[Concatenate[FileFacts, P], Answer | Otherwise]]:
     """Let a question ask itself about what stands behind an expression, and so on; its answers are kept as well.
 
     What leads back to itself, or too far, is answered with `otherwise`. What hangs on such an answer is told, and kept
@@ -49,9 +50,9 @@ def followed(
 
     def decorated(
         question: Callable[Concatenate[FileFacts, P], Answer],
-    ) -> Callable[Concatenate[FileFacts, P], Answer]:
+    ) -> Callable[Concatenate[FileFacts, P], Answer | Otherwise]:
         @functools.wraps(question)
-        def asked(facts: FileFacts, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
+        def asked(facts: FileFacts, /, *args: P.args, **kwargs: P.kwargs) -> Answer | Otherwise:
             key = (question, args, *kwargs.items())
             if key in facts.answers:
                 return facts.answers[key]  # type: ignore[return-value]

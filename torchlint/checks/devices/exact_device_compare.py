@@ -12,7 +12,7 @@ from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit
 from torchlint.facts.definitions import agreed, only_value
 from torchlint.facts.file import FileFacts
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed
 from torchlint.facts.tensors.devices import Device, devices_named, is_dtype
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.kinds import kind_of
@@ -78,17 +78,17 @@ class _Computed(msgspec.Struct, frozen=True):
     node: ast.expr
 
 
-@memoized
-def _computed(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> _Computed | None:
+@followed(otherwise=None)
+def _computed(facts: FileFacts, expression: ast.expr, scope: int) -> _Computed | None:
     """How a tensor was computed, seen through copies and names; None where that is not evident."""
-    value, scope = only_value(facts, expression, scope) if depth else (None, scope)
+    value, scope = only_value(facts, expression, scope)
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.MatMult):
         return _at(facts, "matmul", value, [value.left, value.right], scope)
     if not isinstance(value, ast.Call):
         return None
     function = value.func
     if isinstance(function, ast.Attribute) and _copies(function.attr):
-        return _computed(facts, function.value, scope, depth - 1)
+        return _computed(facts, function.value, scope)
     name = facts.names(value.func, scope).only or ""
     last = name.rpartition(".")[2]
     if function_named(name).rounds:
@@ -111,21 +111,21 @@ def _at(facts: FileFacts, operator: str, node: ast.expr, operands: list[ast.expr
     return _Computed(operator, known[0], node) if known and len(set(known)) == 1 else None
 
 
-@memoized
-def _device_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> str | None:
+@followed(otherwise=None)
+def _device_of(facts: FileFacts, expression: ast.expr, scope: int) -> str | None:
     """Where the floats of an operand are; None for what does not go back to random floats of this function."""
-    return agreed(facts, expression, scope, lambda call, where: _device_of_call(facts, call, where, depth))
+    return agreed(facts, expression, scope, lambda call, where: _device_of_call(facts, call, where))
 
 
-def _device_of_call(facts: FileFacts, call: ast.expr, scope: int, depth: int) -> str | None:
-    if not isinstance(call, ast.Call) or depth <= 0:
+def _device_of_call(facts: FileFacts, call: ast.expr, scope: int) -> str | None:
+    if not isinstance(call, ast.Call):
         return None
     if facts.names(call.func, scope).only in _DRAWN:
         device = argument_of(call, "device", None)
         return "CPU" if device is None else _device(facts, device, scope)
     if not isinstance(call.func, ast.Attribute) or not _copies(call.func.attr):
         return None
-    before, method = _device_of(facts, call.func.value, scope, depth - 1), call.func.attr
+    before, method = _device_of(facts, call.func.value, scope), call.func.attr
     if before is not None and method in ("cpu", "cuda"):
         return method.upper()
     device = argument_of(call, "device", 0) if method == "to" else None

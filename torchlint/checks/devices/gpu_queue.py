@@ -19,7 +19,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
 from torchlint.facts.functions import own_scope
 from torchlint.facts.grouping import grouped
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import Device, is_dtype, is_on_cuda, moved_to
 from torchlint.facts.tensors.kind_evidence import shows_tensor
@@ -198,21 +198,19 @@ def _of_conversion(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
     return Effect.NOTHING if call.args and is_dtype(facts, call.args[0], scope) else Effect.WAIT
 
 
-@memoized
-def _comes_from_cuda(facts: FileFacts, loss: ast.expr, scope: int, depth: int = 5) -> bool:
+@followed(otherwise=False)
+def _comes_from_cuda(facts: FileFacts, loss: ast.expr, scope: int) -> bool:
     """Whether a loss is computed from what a model on CUDA gives."""
-    if depth <= 0:
-        return False
     if is_on_cuda(facts, loss, scope):
         return True
     if isinstance(loss, ast.Call):
-        return any(_comes_from_cuda(facts, argument, scope, depth - 1) for argument in loss.args)
+        return any(_comes_from_cuda(facts, argument, scope) for argument in loss.args)
     if isinstance(loss, ast.Subscript | ast.Attribute):
-        return _comes_from_cuda(facts, loss.value, scope, depth - 1)
+        return _comes_from_cuda(facts, loss.value, scope)
     if isinstance(loss, ast.BinOp):
-        return any(_comes_from_cuda(facts, side, scope, depth - 1) for side in (loss.left, loss.right))
+        return any(_comes_from_cuda(facts, side, scope) for side in (loss.left, loss.right))
     steps = step_back(facts, Definition(loss, scope)) or ()
-    return any(isinstance(one, Definition) and _comes_from_cuda(facts, one.node, one.scope, depth - 1) for one in steps)
+    return any(isinstance(one, Definition) and _comes_from_cuda(facts, one.node, one.scope) for one in steps)
 
 
 def strongest(found: Iterable[Effect]) -> Effect:

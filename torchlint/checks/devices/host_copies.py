@@ -21,7 +21,7 @@ from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Definition, Given, Item, Kept, Move, Stored, Through, Value
 from torchlint.facts.graphs import reached
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed, memoized
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tensors.elements import is_count
@@ -33,7 +33,6 @@ from torchlint.facts.values import all_given
 _WAITING = re.compile(r"sync|wait|barrier|join|fence|flush|block_until|result|await|finish")
 _OPTION = re.compile(r"cuda|gpu|cpu|device|accelerator|sync|block|stream|event|query|^[\w.]+$")
 """Tests that ask where work is done, or how far it is; options by their names alone."""
-_DEPTH = 4
 _LAST = (1_000_000_000, 0)
 """Behind all positions."""
 _IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
@@ -58,12 +57,12 @@ def _is_usual(facts: FileFacts, statement: ast.stmt, *others: ast.stmt) -> bool:
     return all(_OPTION.search(test.lower()) for test in unmet(facts, statement, *others))
 
 
-def _may_wait(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> bool:
+def _may_wait(facts: FileFacts, site: CallSite) -> bool:
     """Whether a call that has nothing to do with the copy may wait until the device has finished it."""
     call, scope, words = site.node, site.scope, load_host_copies()
     run = [one for one in targets(facts, call, scope) if one.way is not Way.STARTED]
     if run:
-        return any(_may_wait_inside(facts, one.function.index, depth) for one in run)
+        return any(_may_wait_inside(facts, one.function.index) for one in run)
     short = last_word(call.func)
     called = method_named(short)
     if short in words.asking:
@@ -84,11 +83,11 @@ def _may_wait(facts: FileFacts, site: CallSite, depth: int = _DEPTH) -> bool:
     return _WAITING.search(short.lower()) is not None or not (is_method and is_quiet)
 
 
-@memoized
-def _may_wait_inside(facts: FileFacts, function: int, depth: int) -> bool:
+@followed(otherwise=True)
+def _may_wait_inside(facts: FileFacts, function: int) -> bool:
     """Whether a function of the file may wait whenever it is called."""
     found = (one for one in facts.calls_in(function) if _is_usual(facts, one.statement))
-    return depth <= 0 or any(_may_wait(facts, one, depth - 1) for one in found)
+    return any(_may_wait(facts, one) for one in found)
 
 
 def _is_plain(facts: FileFacts, argument: ast.expr, scope: int) -> bool:

@@ -10,7 +10,7 @@ from torchlint.facts.control.conditions import governed
 from torchlint.facts.definitions import step_back
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed
 from torchlint.facts.tensors.elements import element_of, is_named_mask
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import called_name, operand
@@ -26,10 +26,10 @@ _COUNTS = re.compile(
 )
 
 
-@memoized
-def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> bool:
+@followed(otherwise=False)
+def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:
     """Whether `expression` evidently holds whole numbers, whatever its element type, or one value throughout."""
-    if expression is None or depth <= 0:
+    if expression is None:
         return False
     if isinstance(expression, ast.Constant):
         return isinstance(expression.value, int)
@@ -42,11 +42,11 @@ def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int, depth: i
             return True
         steps = step_back(facts, Definition(expression, scope))
         is_made_so = bool(steps) and all(
-            isinstance(one, Definition) and not one.parts and is_whole(facts, one.node, one.scope, depth - 1)
+            isinstance(one, Definition) and not one.parts and is_whole(facts, one.node, one.scope)
             for one in steps or ()
         )
-        return is_made_so and (not isinstance(expression, ast.Name) or _keeps_whole(facts, expression, scope, depth))
-    return all(is_whole(facts, part, scope, depth - 1) for part in _deciding_parts(facts, expression, scope))
+        return is_made_so and (not isinstance(expression, ast.Name) or _keeps_whole(facts, expression, scope))
+    return all(is_whole(facts, part, scope) for part in _deciding_parts(facts, expression, scope))
 
 
 def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[ast.expr | None]:
@@ -69,24 +69,24 @@ def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[
     return [None]
 
 
-def _keeps_whole(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> bool:
+def _keeps_whole(facts: FileFacts, name: ast.Name, scope: int) -> bool:
     """Whether everything that is stored into the tensor, added to it or written over it is whole as well."""
     added = [b for b in facts.bindings(name, scope) if isinstance(b.statement, ast.AugAssign)]
-    if not all(_is_whole_value(facts, b.value, b.scope, depth) for b in added):
+    if not all(_is_whole_value(facts, b.value, b.scope) for b in added):
         return False
     variable = facts.variable(name, scope)
     for assignment in facts.symbols.assignments:
         written = assignment.target.value if isinstance(assignment.target, ast.Subscript) else None
         is_stored = facts.variable(written, assignment.scope) == variable
-        if is_stored and not _is_whole_value(facts, assignment.value, assignment.scope, depth):
+        if is_stored and not _is_whole_value(facts, assignment.value, assignment.scope):
             return False
     return not any(_writes_into(site.node, name.id) for site in facts.symbols.calls)
 
 
-def _is_whole_value(facts: FileFacts, value: ast.expr | None, scope: int, depth: int) -> bool:
+def _is_whole_value(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
     known = facts.value(value, scope)
     is_number = known.is_known and all(isinstance(constant, int) for constant in known.constants)
-    return is_number or is_whole(facts, value, scope, depth - 1)
+    return is_number or is_whole(facts, value, scope)
 
 
 def _writes_into(call: ast.Call, name: str) -> bool:

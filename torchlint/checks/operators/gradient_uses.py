@@ -15,6 +15,7 @@ from torchlint.facts.differentiation import is_named_for_data
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Parameter
 from torchlint.facts.gradients import is_cut_off, is_gradless
+from torchlint.facts.memoizing import followed
 from torchlint.facts.reaching import reads_by_binding
 from torchlint.facts.tensors.annotations import of_method
 from torchlint.facts.tensors.methods import method_named
@@ -49,14 +50,15 @@ def is_raw_input(facts: FileFacts, call: ast.AST, expression: ast.expr | None, s
     return is_picture or any(_takes_the_input(facts, layer, scope) for layer in _layers_given(facts, given, scope))
 
 
-def given_parameter(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> str | None:
+@followed(otherwise=None)
+def given_parameter(facts: FileFacts, expression: ast.expr | None, scope: int) -> str | None:
     """The parameter of a method that an expression is, or a view of it."""
     expression = _viewed(expression)
-    only = only_end(facts, expression, scope) if isinstance(expression, ast.Name) and depth else None
+    only = only_end(facts, expression, scope) if isinstance(expression, ast.Name) else None
     if isinstance(only, Parameter):
         return only.name if only.function == facts.function_of(scope) else None
     is_made = isinstance(only, Definition) and not only.parts
-    return given_parameter(facts, only.node, only.scope, depth - 1) if is_made else None  # type: ignore[union-attr]
+    return given_parameter(facts, only.node, only.scope) if is_made else None  # type: ignore[union-attr]
 
 
 def _viewed(expression: ast.expr | None) -> ast.expr | None:
@@ -92,7 +94,8 @@ def _layers_given(facts: FileFacts, parameter: str, scope: int) -> Iterator[ast.
             yield function
 
 
-def _takes_the_input(facts: FileFacts, layer: ast.Attribute, scope: int, depth: int = 4) -> bool:
+@followed(otherwise=False)
+def _takes_the_input(facts: FileFacts, layer: ast.Attribute, scope: int) -> bool:
     """A convolution that takes as many channels as an image has colours; by its name, where they are not known."""
     for made, where in attribute_values(facts, layer, scope) or ():
         first = made
@@ -105,22 +108,23 @@ def _takes_the_input(facts: FileFacts, layer: ast.Attribute, scope: int, depth: 
                 return all(isinstance(n, int) and n <= _MOST_COLOURS for n in known)
             is_named_so = _COLOURS.search(last_word(channels).lower()) is not None
             return is_named_so or _FIRST_LAYER.search(layer.attr) is not None
-    return _FIRST_LAYER.search(layer.attr) is not None or _goes_to_a_first_layer(facts, layer, scope, depth)
+    return _FIRST_LAYER.search(layer.attr) is not None or _goes_to_a_first_layer(facts, layer, scope)
 
 
-def _goes_to_a_first_layer(facts: FileFacts, part: ast.Attribute, scope: int, depth: int) -> bool:
+def _goes_to_a_first_layer(facts: FileFacts, part: ast.Attribute, scope: int) -> bool:
     """Whether a module of a class of this file gives what it gets to such a layer."""
-    for target in functions_of(facts, part, scope) if depth else ():
+    for target in functions_of(facts, part, scope):
         layers = _layers_given(facts, target.unfilled[0], target.function.index) if target and target.unfilled else ()
-        if any(_takes_the_input(facts, layer, target.function.index, depth - 1) for layer in layers if target):
+        if any(_takes_the_input(facts, layer, target.function.index) for layer in layers if target):
             return True
     return False
 
 
-def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = 12) -> bool:
+@followed(otherwise=False)
+def is_result_cut(facts: FileFacts, result: ast.expr) -> bool:
     """Whether all that becomes of a result is seen, and no gradient can come back from it."""
     tree = facts.index
-    if depth <= 0 or result not in tree.parents:
+    if result not in tree.parents:
         return False
     if is_gradless(facts, result):
         return True
@@ -133,25 +137,25 @@ def is_result_cut(facts: FileFacts, result: ast.expr, depth: int = 12) -> bool:
         return True
     if isinstance(parent, ast.Assign):
         reads = _reads_of_name(facts, parent)
-        return bool(reads) and all(is_result_cut(facts, read, depth - 1) for read in reads)
+        return bool(reads) and all(is_result_cut(facts, read) for read in reads)
     if isinstance(parent, ast.Attribute):
-        return _is_member_cut(facts, parent, depth)
+        return _is_member_cut(facts, parent)
     if isinstance(parent, ast.Call):
         name = facts.names(parent.func, tree.scope_of(parent)).only or ""
         passes = name.startswith("torch.") and "()" not in name and not name.startswith(_AUTOGRAD)
-        return name in _READING or (passes and is_result_cut(facts, parent, depth - 1))
+        return name in _READING or (passes and is_result_cut(facts, parent))
     is_passed = isinstance(parent, ast.BinOp | ast.UnaryOp | ast.Subscript | ast.IfExp | ast.Tuple | ast.List)
-    return is_passed and is_result_cut(facts, parent, depth - 1)  # type: ignore[arg-type]
+    return is_passed and is_result_cut(facts, parent)  # type: ignore[arg-type]
 
 
-def _is_member_cut(facts: FileFacts, member: ast.Attribute, depth: int) -> bool:
+def _is_member_cut(facts: FileFacts, member: ast.Attribute) -> bool:
     if member.attr in _BACKWARD:
         return False
     if member.attr in _OUTSIDE or method_named(member.attr).cuts_gradient:
         return True
     call = facts.index.parents[member]
     is_called = isinstance(call, ast.Call) and call.func is member
-    return is_result_cut(facts, call if is_called else member, depth - 1)  # type: ignore[arg-type]
+    return is_result_cut(facts, call if is_called else member)  # type: ignore[arg-type]
 
 
 def _reads_of_name(facts: FileFacts, statement: ast.Assign) -> list[ast.Name]:
@@ -184,9 +188,10 @@ def takes_raw_input(facts: FileFacts, made: ast.Call) -> bool:
     )
 
 
-def _is_raw(facts: FileFacts, call: ast.Call, given: Given | None, depth: int = 4) -> bool:
+@followed(otherwise=False)
+def _is_raw(facts: FileFacts, call: ast.Call, given: Given | None) -> bool:
     """Whether an argument is what the whole model is given: here, or wherever the module that hands it on is called."""
-    if given is None or depth <= 0:
+    if given is None:
         return False
     if is_raw_input(facts, call, *given) or is_named_for_data(facts, *given):
         return True
@@ -194,7 +199,7 @@ def _is_raw(facts: FileFacts, call: ast.Call, given: Given | None, depth: int = 
     if function is None or parameter is None or facts.function_name(given[1]) != "forward":
         return False
     calls = callers(facts, function)
-    return bool(calls) and all(_is_raw(facts, s.node, t.argument(parameter), depth - 1) for s, t in calls)
+    return bool(calls) and all(_is_raw(facts, s.node, t.argument(parameter)) for s, t in calls)
 
 
 def _is_use_off(facts: FileFacts, use: ast.expr) -> bool:

@@ -13,6 +13,7 @@ from torchlint.facts.definitions import definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
 from torchlint.facts.functions import own_scope
+from torchlint.facts.memoizing import followed
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.training.training_mode import DROPOUT_FUNCTIONS, DROPOUTS
@@ -43,10 +44,9 @@ def find(visit: Visit) -> Iterator[Finding]:
         yield Finding(_CODE, visit.node, values, related=((draw, "here it draws"),))
 
 
-def _draw_of(facts: FileFacts, part: ast.expr, scope: int, depth: int = 4) -> ast.Call | None:
+@followed(otherwise=None)
+def _draw_of(facts: FileFacts, part: ast.expr, scope: int) -> ast.Call | None:
     """A call by which a function, a layer or a module of this file draws, when what means it is called."""
-    if depth <= 0:
-        return None
     layers = list(_layers(facts, part, scope))
     inside = set(ast.walk(part)) if isinstance(part, ast.Lambda) else set()
     owners = (own_scope(facts, name) for name, _, _ in layers)
@@ -55,7 +55,7 @@ def _draw_of(facts: FileFacts, part: ast.expr, scope: int, depth: int = 4) -> as
     run = [*called, *(one for one in forwards if one is not None)]
     calls = [site for site in facts.symbols.calls if site.node in inside] if inside else []
     for site in (*calls, *(site for function in run for site in facts.calls_in(function))):
-        found = site.node if _draws_itself(facts, site) else _draw_of(facts, site.node.func, site.scope, depth - 1)
+        found = site.node if _draws_itself(facts, site) else _draw_of(facts, site.node.func, site.scope)
         if found is not None:
             return found
     dropping = (made for name, made, where in layers if name in DROPOUTS and not _is_zero(facts, made, 0, where))

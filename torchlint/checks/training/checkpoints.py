@@ -14,7 +14,7 @@ from torchlint.facts.definitions import definitions_of, seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Parameter, Through
 from torchlint.facts.functions import returned_values
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed, memoized
 from torchlint.facts.options.declared import options_of_flags
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.training.steps import is_optimizer, is_optimizer_class
@@ -54,10 +54,9 @@ _EPOCH = re.compile(r"(?:\w+_)?(?:epoch|iteration)")
 _THROUGH = Through.CHANGES | Through.PARAMETERS | Through.CONTENTS
 
 
-def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) -> list[ast.expr] | None:
+@followed(otherwise=None)
+def saved_models(facts: FileFacts, value: ast.expr, scope: int) -> list[ast.expr] | None:
     """The objects whose state alone is saved; None where something else is saved that may hold more."""
-    if depth <= 0:
-        return None
     if is_method_call(value, "state_dict"):
         return [value.func.value]
     if isinstance(value, ast.DictComp):  # `{key: one.cpu() for key, one in model.state_dict().items()}`
@@ -66,8 +65,8 @@ def saved_models(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) 
         return [items.func.value] if is_method_call(items, "state_dict") else None
     entries = _written_out(facts, value, scope)
     if entries is not None:
-        return _joined(_entry(facts, key, one, scope, depth) for key, one in entries)
-    return _named(facts, value, scope, depth - 1) if isinstance(value, ast.Name) else None
+        return _joined(_entry(facts, key, one, scope) for key, one in entries)
+    return _named(facts, value, scope) if isinstance(value, ast.Name) else None
 
 
 def _written_out(facts: FileFacts, value: ast.expr, scope: int) -> list[tuple[ast.expr | None, ast.expr]] | None:
@@ -85,10 +84,10 @@ def _joined(parts: Iterable[list[ast.expr] | None]) -> list[ast.expr] | None:
     return None if None in found else [model for some in found if some is not None for model in some]
 
 
-def _named(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> list[ast.expr] | None:
+def _named(facts: FileFacts, name: ast.Name, scope: int) -> list[ast.expr] | None:
     """What a name saves that holds a dictionary; what calls of `save_checkpoint(state)` in this file save."""
     filled = (
-        _entry(facts, one.target.slice, one.value, one.scope, depth) if one.value is not None else None
+        _entry(facts, one.target.slice, one.value, one.scope) if one.value is not None else None
         for one in facts.symbols.assignments
         if isinstance(one.target, ast.Subscript) and getattr(one.target.value, "id", "") == name.id
     )
@@ -96,15 +95,15 @@ def _named(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> list[ast
     whole = [one for one in ends if isinstance(one, Definition)]
     if None in ends or any(one.parts for one in whole):
         return None
-    return _joined((*(saved_models(facts, one.node, one.scope, depth) for one in whole), *filled))
+    return _joined((*(saved_models(facts, one.node, one.scope) for one in whole), *filled))
 
 
-def _entry(facts: FileFacts, key: ast.expr | None, value: ast.expr, scope: int, depth: int) -> list[ast.expr] | None:
+def _entry(facts: FileFacts, key: ast.expr | None, value: ast.expr, scope: int) -> list[ast.expr] | None:
     """Of one entry of a saved dictionary: states, or numbers and settings, which are no state of a training."""
     if key is None or not isinstance(key, ast.Constant) or _speaks_of_optimizer(str(key.value)):
         return None
     if is_method_call(value, "state_dict"):
-        return saved_models(facts, value, scope, depth)
+        return saved_models(facts, value, scope)
     return [] if isinstance(value, ast.Name | ast.Attribute | ast.Constant | ast.BinOp | ast.Subscript) else None
 
 

@@ -17,6 +17,7 @@ from torchlint.facts.control.blocks import blocks_of
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Through
+from torchlint.facts.memoizing import followed
 from torchlint.facts.training.training_mode import NORMS
 from torchlint.facts.tree import is_method_call, is_self, is_super
 from torchlint.facts.values import argument_of, may_be_hidden
@@ -123,13 +124,14 @@ def _pairs(facts: FileFacts, elements: Sequence[ast.expr], scope: int) -> Iterat
             yield RedundantBias(layer, norm, "sequential")
 
 
-def _edge(facts: FileFacts, expression: ast.expr, scope: int, *, last: bool, depth: int = 6) -> Layer | None:
+@followed(otherwise=None)
+def _edge(facts: FileFacts, expression: ast.expr, scope: int, *, last: bool) -> Layer | None:
     """The last (or first) layer that runs in an element, through nested containers."""
     layer = layer_of(facts, expression, scope)
-    if layer is None or layer.name != _SEQUENTIAL or depth <= 0:
+    if layer is None or layer.name != _SEQUENTIAL:
         return layer
     inner = next(iter(_chains(facts, layer.call, scope)), [])
-    return _edge(facts, inner[-1 if last else 0], scope, last=last, depth=depth - 1) if inner else None
+    return _edge(facts, inner[-1 if last else 0], scope, last=last) if inner else None
 
 
 def _chains(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[list[ast.expr]]:

@@ -122,14 +122,14 @@ def _class_of(facts: FileFacts, model: ast.expr, scope: int) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _root(facts: FileFacts, value: ast.expr, scope: int, depth: int = 6) -> ast.expr:
+def _root(facts: FileFacts, value: ast.expr, scope: int) -> ast.expr:
     """`Net()` in `nn.DataParallel(Net()).to(device)`."""
-    if depth <= 0 or not isinstance(value, ast.Call):
+    if not isinstance(value, ast.Call):
         return value
     if is_method_call(value, *_KEEPING):
-        return _root(facts, value.func.value, scope, depth - 1)
+        return _root(facts, value.func.value, scope)
     if value.args and facts.names(value.func, scope).only in _WRAPPERS:
-        return _root(facts, value.args[0], scope, depth - 1)
+        return _root(facts, value.args[0], scope)
     return value
 
 

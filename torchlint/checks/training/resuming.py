@@ -14,6 +14,7 @@ from torchlint.facts.control.order import Position, position_of
 from torchlint.facts.definitions import definitions_of, only_value, seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
+from torchlint.facts.memoizing import followed
 from torchlint.facts.options.demands import demands_on
 from torchlint.facts.scopes import AssignSite, CallSite, Site
 from torchlint.facts.training.steps import holds_optimizer, is_optimizer_class
@@ -145,12 +146,13 @@ def _first_step(facts: FileFacts, site: CallSite) -> list[Position]:
     return sorted(position_of(one.node) for one in own if _trains(facts, one))[:1]
 
 
-def _trains(facts: FileFacts, site: CallSite, depth: int = 3) -> bool:
+@followed(otherwise=False)
+def _trains(facts: FileFacts, site: CallSite) -> bool:
     """Whether a call steps an optimizer, or a function of the file that it runs does."""
     if is_method_call(site.node, "step"):
         return holds_optimizer(facts, site.node.func.value, site.scope)
-    functions = called_functions(facts, site.node, site.scope) if depth else []
-    return any(_trains(facts, one, depth - 1) for function in functions for one in facts.calls_in(function))
+    functions = called_functions(facts, site.node, site.scope)
+    return any(_trains(facts, one) for function in functions for one in facts.calls_in(function))
 
 
 def whole_nets(facts: FileFacts, saved: ast.expr) -> list[ast.expr] | None:
@@ -197,14 +199,15 @@ def _filled_with(facts: FileFacts, load: CallSite) -> Iterator[str]:
             yield ast.unparse(site.node.func.value)
 
 
-def _comes_from(facts: FileFacts, state: ast.expr, scope: int, load: ast.Call, depth: int = 4) -> bool:
+@followed(otherwise=False)
+def _comes_from(facts: FileFacts, state: ast.expr, scope: int, load: ast.Call) -> bool:
     while isinstance(state, ast.Subscript):
         state = state.value
-    if state is load or depth <= 0:
-        return state is load
+    if state is load:
+        return True
     ends = definitions_of(facts, state, scope)
     found = [(end.node, end.scope) for end in ends if isinstance(end, Definition) and end.node is not state]
-    return any(_comes_from(facts, one, where, load, depth - 1) for one, where in found)
+    return any(_comes_from(facts, one, where, load) for one, where in found)
 
 
 def lost_states(facts: FileFacts) -> Iterator[CallSite]:

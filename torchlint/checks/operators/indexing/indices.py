@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from torchlint.facts.definitions import only_end, only_value, step_back
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EACH, Definition, End, Item
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed
 from torchlint.facts.tensors.elements import element_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, made_by, operand
@@ -49,10 +49,10 @@ _NAMED = re.compile(
 )
 
 
-@memoized
-def repeats_of(facts: FileFacts, index: ast.expr | None, scope: int, depth: int = 8) -> Repeats:
+@followed(otherwise=Repeats.UNKNOWN)
+def repeats_of(facts: FileFacts, index: ast.expr | None, scope: int) -> Repeats:
     """Whether `index` names a place twice. For a tuple of indices: no, as soon as one part names none twice."""
-    if index is None or depth <= 0:
+    if index is None:
         return Repeats.UNKNOWN
     if isinstance(index, ast.Slice | ast.Constant | ast.Compare):
         return Repeats.NO
@@ -61,15 +61,15 @@ def repeats_of(facts: FileFacts, index: ast.expr | None, scope: int, depth: int 
     if element_of(facts, index, scope) == "bool":
         return Repeats.NO
     if isinstance(index, ast.Tuple):
-        return _of_parts(facts, index, scope, depth)
+        return _of_parts(facts, index, scope)
     steps = step_back(facts, Definition(index, scope))
     if steps is not None:
-        found = {_of_step(facts, one, depth) for one in steps}
+        found = {_of_step(facts, one) for one in steps}
         known = found.pop() if len(found) == 1 else Repeats.UNKNOWN
         return _named(index) if known is Repeats.UNKNOWN and not _is_chosen(facts, index, scope) else known
     if isinstance(index, ast.Call):
-        return _of_call(facts, index, scope, depth)
-    return _of_part(facts, index, scope, depth)
+        return _of_call(facts, index, scope)
+    return _of_part(facts, index, scope)
 
 
 def _is_chosen(facts: FileFacts, index: ast.expr, scope: int) -> bool:
@@ -82,9 +82,9 @@ def _named(index: ast.expr) -> Repeats:
     return Repeats.NAMED if _NAMED.search(last_word(index).lower()) else Repeats.UNKNOWN
 
 
-def _of_parts(facts: FileFacts, index: ast.Tuple, scope: int, depth: int) -> Repeats:
+def _of_parts(facts: FileFacts, index: ast.Tuple, scope: int) -> Repeats:
     parts = [part for part in index.elts if not isinstance(part, ast.Slice | ast.Constant)]
-    found = {repeats_of(facts, part, scope, depth - 1) for part in parts}
+    found = {repeats_of(facts, part, scope) for part in parts}
     if not found or Repeats.NO in found or _are_whole_places(facts, parts, scope):
         return Repeats.NO
     if found <= {Repeats.YES, Repeats.ROWS, Repeats.GROUPS}:
@@ -92,11 +92,11 @@ def _of_parts(facts: FileFacts, index: ast.Tuple, scope: int, depth: int) -> Rep
     return Repeats.UNKNOWN if Repeats.UNKNOWN in found else Repeats.NAMED
 
 
-def _of_step(facts: FileFacts, one: End, depth: int) -> Repeats:
+def _of_step(facts: FileFacts, one: End) -> Repeats:
     if not isinstance(one, Definition):
         return Repeats.UNKNOWN
     if not one.parts:
-        return repeats_of(facts, one.node, one.scope, depth - 1)
+        return repeats_of(facts, one.node, one.scope)
     if isinstance(one.node, ast.Call) and EACH not in one.parts:
         name = called_name(facts, one.node, one.scope)
         if name in _PAIRS and one.parts == (Item(1),):
@@ -111,19 +111,19 @@ def _of_step(facts: FileFacts, one: End, depth: int) -> Repeats:
     return Repeats.UNKNOWN
 
 
-def _of_part(facts: FileFacts, index: ast.expr, scope: int, depth: int) -> Repeats:
+def _of_part(facts: FileFacts, index: ast.expr, scope: int) -> Repeats:
     if isinstance(index, ast.Subscript):
         # A column of `mask.nonzero()` names a row as often as it holds something.
         name = called_name(facts, index.value, scope) if isinstance(index.value, ast.Call) else None
         if name in _PAIRS:
             return Repeats.NO
-        inner = repeats_of(facts, index.value, scope, depth - 1)
+        inner = repeats_of(facts, index.value, scope)
         if inner in (Repeats.YES, Repeats.GROUPS) and isinstance(index.slice, ast.Slice):
             return Repeats.NAMED  # what recurs may stand in the other part
         is_column = isinstance(index.slice, ast.Tuple) and any(not isinstance(e, ast.Slice) for e in index.slice.elts)
         return Repeats.UNKNOWN if is_column and inner is Repeats.NO else inner
     if isinstance(index, ast.BinOp):
-        sides = [repeats_of(facts, side, scope, depth - 1) for side in (index.left, index.right)]
+        sides = [repeats_of(facts, side, scope) for side in (index.left, index.right)]
         shifted = [s for s, e in zip(sides, (index.left, index.right), strict=True) if not isinstance(e, ast.Constant)]
         return shifted[0] if len(shifted) == 1 and isinstance(index.op, ast.Add | ast.Sub) else Repeats.UNKNOWN
     if isinstance(index, ast.Attribute):
@@ -133,7 +133,7 @@ def _of_part(facts: FileFacts, index: ast.expr, scope: int, depth: int) -> Repea
     return Repeats.UNKNOWN
 
 
-def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Repeats:
+def _of_call(facts: FileFacts, call: ast.Call, scope: int) -> Repeats:
     name = called_name(facts, call, scope)
     if name in ("unique", "unique_consecutive") and any(k.arg == "return_inverse" for k in call.keywords):
         return Repeats.UNKNOWN
@@ -154,10 +154,10 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Repeat
     if name == "t" and _transposed_places(facts, call, scope) is not None:
         return Repeats.UNKNOWN  # its rows name each place's row, and each place's column
     inner = operand(facts, call, scope)
-    known = repeats_of(facts, inner, scope, depth - 1)
+    known = repeats_of(facts, inner, scope)
     if called.values == "some":
         return known if known is Repeats.NO else Repeats.UNKNOWN
-    is_mixed = known is Repeats.NO and _flattens(name) and not _is_flat(facts, inner, scope, depth)
+    is_mixed = known is Repeats.NO and _flattens(name) and not _is_flat(facts, inner, scope)
     return known if _keeps(name) and not is_mixed else Repeats.UNKNOWN
 
 
@@ -173,21 +173,23 @@ def _flattens(name: str | None) -> bool:
     return called.rearranges and called.shape not in ("same", "rank") and name not in _SQUEEZING
 
 
-def _is_flat(facts: FileFacts, index: ast.expr | None, scope: int, depth: int) -> bool:
+@followed(otherwise=False)
+def _is_flat(facts: FileFacts, index: ast.expr | None, scope: int) -> bool:
     """Whether an index without repeats has one dimension, so that nothing mixes when it is flattened."""
     call, scope = made_by(facts, index, scope)
-    if call is None or depth <= 0:
+    if call is None:
         return False
     name = called_name(facts, call, scope)
     called = method_named(name)
     if called.shape == "line" or called.holds == "distinct values" or name in _PLACES:
         return True
-    return called.rearranges and not _flattens(name) and _is_flat(facts, operand(facts, call, scope), scope, depth - 1)
+    return called.rearranges and not _flattens(name) and _is_flat(facts, operand(facts, call, scope), scope)
 
 
-def has_unit_dim(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = 6) -> bool:
+@followed(otherwise=False)
+def has_unit_dim(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int) -> bool:
     """Whether an index tensor evidently has a length of 1 along a dimension: `labels.unsqueeze(1)` along 1."""
-    index, scope = only_value(facts, index, scope) if depth else (None, scope)
+    index, scope = only_value(facts, index, scope)
     if dimension is None:
         return False
     if isinstance(index, ast.Subscript):
@@ -195,18 +197,18 @@ def has_unit_dim(facts: FileFacts, index: ast.expr | None, dimension: int | None
         place = dimension if dimension >= 0 or len(parts) >= -dimension else None
         found = parts[place] if place is not None and place < len(parts) else None
         return is_literal_none(found) and (dimension < 0 or not any(map(is_ellipsis, parts)))
-    return is_method_call(index) and _is_made_one_deep(facts, index, dimension, scope, depth)
+    return is_method_call(index) and _is_made_one_deep(facts, index, dimension, scope)
 
 
-def _is_made_one_deep(facts: FileFacts, call: MethodCall, dimension: int, scope: int, depth: int) -> bool:
+def _is_made_one_deep(facts: FileFacts, call: MethodCall, dimension: int, scope: int) -> bool:
     function = call.func
     if function.attr in ("long", "int", "to", "cuda", "clone", "detach"):
-        return has_unit_dim(facts, function.value, dimension, scope, depth - 1)
+        return has_unit_dim(facts, function.value, dimension, scope)
     if function.attr == "unsqueeze" and call.args:
         new = facts.value(call.args[-1], scope).constants
         if new == (dimension,):
             return True
-        return new == (-1,) and dimension < -1 and has_unit_dim(facts, function.value, dimension + 1, scope, depth - 1)
+        return new == (-1,) and dimension < -1 and has_unit_dim(facts, function.value, dimension + 1, scope)
     sizes: list[ast.expr] = []
     if function.attr in ("view", "reshape", "randint"):
         shape = next((a for a in reversed(call.args) if isinstance(a, ast.Tuple)), None)
@@ -242,11 +244,12 @@ def _found_by(facts: FileFacts, part: ast.expr, scope: int) -> ast.Call | None:
     return _transposed_places(facts, only.node, only.scope)
 
 
-def _transposed_places(facts: FileFacts, matrix: ast.expr, scope: int, depth: int = 6) -> ast.Call | None:
+@followed(otherwise=None)
+def _transposed_places(facts: FileFacts, matrix: ast.expr, scope: int) -> ast.Call | None:
     """The call behind `adjacency.nonzero().t()`: its rows hold one coordinate of all places, and of several each."""
-    made, scope = only_value(facts, matrix, scope) if depth else (None, scope)
+    made, scope = only_value(facts, matrix, scope)
     if isinstance(made, ast.Attribute) and made.attr == "T":
-        return _places(facts, made.value, scope, depth - 1)
+        return _places(facts, made.value, scope)
     if not isinstance(made, ast.Call):
         return None
     inner, name = operand(facts, made, scope), called_name(facts, made, scope)
@@ -254,14 +257,14 @@ def _transposed_places(facts: FileFacts, matrix: ast.expr, scope: int, depth: in
     if inner is None or not (is_copy or name in ("t", "transpose")):
         return None
     follow = _transposed_places if is_copy else _places
-    return follow(facts, inner, scope, depth - 1)
+    return follow(facts, inner, scope)
 
 
-def _places(facts: FileFacts, matrix: ast.expr, scope: int, depth: int) -> ast.Call | None:
+def _places(facts: FileFacts, matrix: ast.expr, scope: int) -> ast.Call | None:
     """The call that found places of a matrix or of more dimensions, whatever moved them since."""
-    if not isinstance(matrix, ast.Call) or depth <= 0:
+    if not isinstance(matrix, ast.Call):
         return None
     inner, name = operand(facts, matrix, scope), called_name(facts, matrix, scope)
     if name in _PLACES and not matrix.keywords:
         return None if rank_of(facts, inner, scope) == 1 else matrix
-    return _places(facts, inner, scope, depth - 1) if method_named(name).copies and inner is not None else None
+    return _places(facts, inner, scope) if method_named(name).copies and inner is not None else None

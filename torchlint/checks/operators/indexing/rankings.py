@@ -12,7 +12,7 @@ import re
 from torchlint.facts.definitions import step_back
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End, Item, Parameter
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, operand
 from torchlint.facts.tree import last_word
@@ -39,26 +39,26 @@ def _ranked_along(facts: FileFacts, call: ast.Call, scope: int) -> int | None:
     return -1 if given is None else facts.value(given, scope).only(int)
 
 
-@memoized
-def are_different(facts: FileFacts, values: ast.expr | None, along: int | None, scope: int, depth: int = 8) -> bool:
+@followed(otherwise=False)
+def are_different(facts: FileFacts, values: ast.expr | None, along: int | None, scope: int) -> bool:
     """Whether the values of a tensor evidently differ from each other along a dimension, so that none of them tie."""
-    if values is None or depth <= 0:
+    if values is None:
         return False
     if isinstance(values, ast.Attribute) and _PERMUTATION.search(values.attr.lower()):
         return True
     steps = step_back(facts, Definition(values, scope))
     if steps is not None:
-        is_made_so = bool(steps) and all(_is_step_different(facts, one, along, depth) for one in steps)
+        is_made_so = bool(steps) and all(_is_step_different(facts, one, along) for one in steps)
         is_given = isinstance(values, ast.Name) and all(isinstance(one, Parameter) for one in steps)
         return is_made_so or (is_given and _PERMUTATION.search(values.id.lower()) is not None)  # type: ignore[attr-defined]
     if isinstance(values, ast.UnaryOp):
-        return are_different(facts, values.operand, along, scope, depth - 1)
+        return are_different(facts, values.operand, along, scope)
     if isinstance(values, ast.Attribute):
         return values.attr == "indices" and _is_ranking(facts, values.value, along, _RANKING, scope)
     if isinstance(values, ast.Subscript):
         is_second = isinstance(values.slice, ast.Constant) and values.slice.value == 1
         return is_second and _is_ranking(facts, values.value, along, _RANKING, scope)
-    return isinstance(values, ast.Call) and _are_made_different(facts, values, along, scope, depth)
+    return isinstance(values, ast.Call) and _are_made_different(facts, values, along, scope)
 
 
 def _is_ranking(facts: FileFacts, expression: ast.expr, along: int | None, names: frozenset[str], scope: int) -> bool:
@@ -67,7 +67,7 @@ def _is_ranking(facts: FileFacts, expression: ast.expr, along: int | None, names
     return along is not None and _ranked_along(facts, expression, scope) == along
 
 
-def _are_made_different(facts: FileFacts, call: ast.Call, along: int | None, scope: int, depth: int) -> bool:
+def _are_made_different(facts: FileFacts, call: ast.Call, along: int | None, scope: int) -> bool:
     name = called_name(facts, call, scope)
     called = method_named(name)
     if called.holds == "distinct values" or called.draws == "continuous":
@@ -76,14 +76,14 @@ def _are_made_different(facts: FileFacts, call: ast.Call, along: int | None, sco
         return _is_ranking(facts, call, along, frozenset({"argsort"}), scope)
     is_copy = called.copies and called.element not in ("integer", "bool") and name not in _NARROWING
     keeps = is_copy or name in ("neg", "unsqueeze", "squeeze")
-    return keeps and are_different(facts, operand(facts, call, scope), along, scope, depth - 1)
+    return keeps and are_different(facts, operand(facts, call, scope), along, scope)
 
 
-def _is_step_different(facts: FileFacts, one: End, along: int | None, depth: int) -> bool:
+def _is_step_different(facts: FileFacts, one: End, along: int | None) -> bool:
     if not isinstance(one, Definition):
         return False
     if not one.parts:
-        return are_different(facts, one.node, along, one.scope, depth - 1)
+        return are_different(facts, one.node, along, one.scope)
     return one.parts == (Item(1),) and _is_ranking(facts, one.node, along, _RANKING, one.scope)
 
 

@@ -16,7 +16,7 @@ from torchlint.facts.definitions import step_back
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
 from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_filled_up, is_told_to_ask
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tensors.operands import called_name, operand
@@ -38,19 +38,17 @@ _WHOLE_NUMBERS = re.compile(
 """Names of tensors that hold whole numbers, or which nodes are joined: no gradient flows through them."""
 
 
-@memoized
-def takes_each_once(
-    facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int = 8
-) -> bool:
+@followed(otherwise=False)
+def takes_each_once(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int) -> bool:
     """Whether a read along `dimension` evidently takes no place twice."""
-    if index is None or depth <= 0:
+    if index is None:
         return False
     if _is_reordering(facts, index, scope) or _has_one(facts, index, dimension, scope):
         return True
     steps = step_back(facts, Definition(index, scope))
     if steps is not None:
         return bool(steps) and all(
-            isinstance(one, Definition) and not one.parts and _once(facts, one.node, dimension, one.scope, depth)
+            isinstance(one, Definition) and not one.parts and _once(facts, one.node, dimension, one.scope)
             for one in steps
         )
     if isinstance(index, ast.BinOp):
@@ -58,27 +56,27 @@ def takes_each_once(
         # What the class keeps (`self.vocab_size`) is a number, too, beside an index.
         numbers = [side for side, kind in kinds if kind is Kind.NUMBER or (is_own(side) and kind is Kind.UNKNOWN)]
         sides = [side for side, _ in kinds if side not in numbers]
-        return bool(sides) and all(_once(facts, side, dimension, scope, depth) for side in sides)
+        return bool(sides) and all(_once(facts, side, dimension, scope) for side in sides)
     if isinstance(index, ast.Tuple):
         parts = [part for part in index.elts if not isinstance(part, ast.Slice | ast.Constant)]
-        return bool(parts) and all(takes_each_once(facts, part, None, scope, depth - 1) for part in parts)
+        return bool(parts) and all(takes_each_once(facts, part, None, scope) for part in parts)
     if isinstance(index, ast.Subscript):
         is_cut = all(isinstance(part, ast.Slice) or is_ellipsis(part) for part in index_parts(index))
-        return is_cut and _once(facts, index.value, dimension, scope, depth)  # `order[..., :k]`
+        return is_cut and _once(facts, index.value, dimension, scope)  # `order[..., :k]`
     if isinstance(index, ast.Attribute):
-        return index.attr == "data" and _once(facts, index.value, dimension, scope, depth)
+        return index.attr == "data" and _once(facts, index.value, dimension, scope)
     if not isinstance(index, ast.Call):
         return False
     name = called_name(facts, index, scope)
     is_same = method_named(name).copies or name in ("squeeze", "unsqueeze")
-    return is_same and _once(facts, operand(facts, index, scope), dimension, scope, depth)
+    return is_same and _once(facts, operand(facts, index, scope), dimension, scope)
 
 
-def _once(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int, depth: int) -> bool:
+def _once(facts: FileFacts, index: ast.expr | None, dimension: int | None, scope: int) -> bool:
     if index is None:
         return False
     is_made_so = repeats_of(facts, index, scope) is Repeats.NO or has_unit_dim(facts, index, dimension, scope)
-    return is_made_so or takes_each_once(facts, index, dimension, scope, depth - 1)
+    return is_made_so or takes_each_once(facts, index, dimension, scope)
 
 
 def is_named_for_one(index: ast.expr | None) -> bool:
@@ -114,17 +112,17 @@ def _has_one(facts: FileFacts, index: ast.expr, dimension: int | None, scope: in
     return is_there or (dimension >= 1 and -1 in ones.places and ones.rank is None)
 
 
-@memoized
-def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, depth: int = 8) -> bool:
+@followed(otherwise=False)
+def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
     """Whether what is read is evidently a buffer, the data of a parameter, or by its name made of whole numbers."""
-    if value is None or depth <= 0:
+    if value is None:
         return False
     if is_cut_off(facts, value, scope, 2):
         return True
     if asks_for_gradient(facts, value, scope):
         return False
     if isinstance(value, ast.Subscript):
-        return carries_no_gradient(facts, value.value, scope, depth - 1)
+        return carries_no_gradient(facts, value.value, scope)
     if isinstance(value, ast.Call):
         name = called_name(facts, value, scope)
         joined = value.args[0] if name == "cat" and value.args else None
@@ -132,22 +130,22 @@ def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int, de
         called = method_named(name)
         is_alone = called.reads and called.shape in ("same", "reduced")
         follows = called.carries or is_alone or name in ("cat", "clamp", "fill_")
-        return follows and all(carries_no_gradient(facts, part, scope, depth - 1) for part in parts)
+        return follows and all(carries_no_gradient(facts, part, scope) for part in parts)
     if isinstance(value, ast.BinOp):
         sides = [s for s in (value.left, value.right) if kind_of(facts, s, scope) is not Kind.NUMBER]
-        return bool(sides) and all(carries_no_gradient(facts, side, scope, depth - 1) for side in sides)
+        return bool(sides) and all(carries_no_gradient(facts, side, scope) for side in sides)
     if isinstance(value, ast.Attribute):
         return value.attr == "data" or _says_numbers(value.attr) or _is_buffer(facts, value, scope)
     steps = step_back(facts, Definition(value, scope))
     is_made_so = bool(steps) and all(
-        isinstance(one, Definition) and not one.parts and carries_no_gradient(facts, one.node, one.scope, depth - 1)
+        isinstance(one, Definition) and not one.parts and carries_no_gradient(facts, one.node, one.scope)
         for one in steps or ()
     )
     if not isinstance(value, ast.Name):
         return is_made_so
     if is_told_to_ask(facts, value.id, scope):
         return False
-    is_left_so = is_made_so and not is_filled_up(facts, value.id, facts.function_of(scope), depth)
+    is_left_so = is_made_so and not is_filled_up(facts, value.id, facts.function_of(scope), 8)
     return is_left_so or _says_numbers(value.id)
 
 
