@@ -17,8 +17,6 @@ from torchlint.project.index import Project
 from torchlint.project.options import is_met, sites_of
 from torchlint.project.programs import Program
 
-_DEPTH = 6
-"""Calls that are followed back to the start of a program."""
 _HARDWARE = ("is_available", "device_count", "has_cuda", "is_initialized")
 """In tests of the machine: on another one the code may do without."""
 
@@ -44,26 +42,26 @@ class Certainty:
         sites = [] if facts is None else [site for site in facts.symbols.calls if facts.locate(site.node) == location]
         if facts is None or not sites:
             return None
-        return self._test_of(facts, sites[0], path) or self._way_to((path, symbol), _DEPTH)
+        return self._test_of(facts, sites[0], path) or self._way_to((path, symbol))
 
-    def _way_to(self, place: Symbol, depth: int) -> OpenTest | None:
+    def _way_to(self, place: Symbol) -> OpenTest | None:
         """The test on the way to a function that has the fewest; None where one way has none."""
         if place not in self._known:
             self._known[place] = None  # of a function that calls itself
-            self._known[place] = self._searched(place, depth)
+            self._known[place] = self._searched(place)
         return self._known[place]
 
-    def _searched(self, place: Symbol, depth: int) -> OpenTest | None:
+    def _searched(self, place: Symbol) -> OpenTest | None:
         path, symbol = place
         is_start = symbol in ("", MAIN) or (path == self._program.path and symbol == self._program.entry.symbol)
-        if is_start or not depth:
+        if is_start:
             return None
         found: list[OpenTest | None] = []
         for at, edge in self._project.programs.calls.calls_of("::".join(place)):
             facts = self._project.flows.read(at[0]) if at in self._program.reached and at != place else None
             if facts is not None:
                 tests = (self._test_of(facts, site, at[0]) for site in sites_of(facts, at[1], edge))
-                found += [test or self._way_to(at, depth - 1) for test in tests] or [None]
+                found += [test or self._way_to(at) for test in tests] or [None]
         return None if None in found or not found else found[0]
 
     def _test_of(self, facts: FileFacts, site: CallSite, path: str) -> OpenTest | None:

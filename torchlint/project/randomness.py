@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torchlint.facts.data_loading.loaders import Where
+from torchlint.facts.graphs import reached
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.saved import Drawn, Saved
 from torchlint.facts.randomness.seeding import SeedCall
@@ -26,8 +27,6 @@ _WHOLE = re.compile(r"_?(?:main|run|start|launch|worker|entry)")
 """Beginnings of what the function is called that is a program: `main_worker`, `run_experiment`."""
 _LOADING = ("__getitem__", "__iter__", "__call__")
 """Methods that a data loader runs, perhaps in its workers."""
-_DEPTH = 4
-"""Functions of other files followed one after another."""
 
 
 class SavedDraw(msgspec.Struct, frozen=True):
@@ -214,11 +213,11 @@ def _saved(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iter
                     yield SavedDraw(draw, saved)
 
 
-def _behind(drawn: Drawn, summaries: Mapping[str, FileSummary], depth: int = _DEPTH) -> Iterator[Draw]:
+def _behind(drawn: Drawn, summaries: Mapping[str, FileSummary]) -> Iterator[Draw]:
     """The draws that decide a result, in this file or in the functions of others that make a part of it."""
-    yield from drawn.draws
-    for name in drawn.callees if depth else ():
-        path, _, qualname = name.partition("::")
-        for made in summaries[path].drawn if path in summaries else ():
-            if made.symbol == qualname:
-                yield from _behind(made, summaries, depth - 1)
+
+    def made_by(one: Drawn) -> Iterator[Drawn]:
+        for path, _, qualname in (name.partition("::") for name in one.callees):
+            yield from (made for made in summaries[path].drawn if made.symbol == qualname) if path in summaries else ()
+
+    return (draw for one in reached([drawn], made_by) for draw in one.draws)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from torchlint.facts.graphs import reached
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.training.steps import Part, Training
 from torchlint.project.call_graph import CallGraph, Symbol
 
-_DEPTH = 8
 _TRAINING = frozenset({Part.BACKWARD, Part.STEP, Part.WHOLE, Part.SEEDED, Part.TRAINER})
 
 
@@ -63,22 +63,24 @@ def _trainings_of_files(run: frozenset[Symbol], summaries: Mapping[str, FileSumm
         yield from ((path, one) for one in summaries[path].trainings)
 
 
-def varying_layer(model: str, summaries: Mapping[str, FileSummary], depth: int = _DEPTH) -> str | None:
+def varying_layer(model: str, summaries: Mapping[str, FileSummary]) -> str | None:
     """A layer in a class (`path::Net`) that does something else in training mode; None where none evidently does.
 
-    None, too, where a class on the way has a mode of its own.
+    A class on the way that has a mode of its own is not looked into.
     """
+    found = reached([model], lambda name: _parts_of(name, summaries) if "::" in name else ())
+    return next((name for name in found if "::" not in name), None)
+
+
+def _parts_of(model: str, summaries: Mapping[str, FileSummary]) -> list[str]:
+    """The layers of a class, those of libraries first, and its bases in the project."""
     path, _, qualname = model.partition("::")
     summary = summaries.get(path)
-    if summary is None or depth <= 0 or qualname in summary.modes_of_modules.own:
-        return None
+    if summary is None or qualname in summary.modes_of_modules.own:
+        return []
     held = [name for owner, name in summary.modes_of_modules.parts if owner == qualname]
     held += [base for owner, base in summary.bases if owner == qualname and "::" in base]
-    layers = sorted(name for name in held if "::" not in name)
-    if layers:
-        return layers[0]
-    inner = (varying_layer(name, summaries, depth - 1) for name in dict.fromkeys(held) if "::" in name)
-    return next((layer for layer in inner if layer is not None), None)
+    return [*sorted(name for name in held if "::" not in name), *(name for name in held if "::" in name)]
 
 
 def stays_in_training_mode(places: Iterable[Symbol], calls: CallGraph, summaries: Mapping[str, FileSummary]) -> bool:
