@@ -24,10 +24,13 @@ GPUS = frozenset({CUDA, "rocm"})
 """What `torch.cuda` may run on."""
 OPEN = "open"
 """A device that comes from elsewhere, or that a library chooses."""
-_OPTIONS = frozenset(
-    {"self", "args", "opt", "opts", "options", "cfg", "config", "conf", "params", "hparams", "flags", "settings"}
+_NO_TENSORS = frozenset(
+    {
+        *("self", "args", "opt", "opts", "options", "cfg", "config", "conf", "params", "hparams", "flags", "settings"),
+        "torch",
+    }
 )
-"""What holds a program's options, and no tensor."""
+"""What holds a program's options; and torch itself, whose `torch.device` is a class."""
 _TEXT: dict[type[ast.AST], str] = {
     ast.Name: "id",
     ast.Attribute: "attr",
@@ -116,10 +119,10 @@ def _named_by(words: DeviceWords, text: str) -> frozenset[str]:
 
 def _is_open(facts: FileFacts, words: DeviceWords) -> bool:
     """Whether a library, a call of `to` or code made at run time may choose a device."""
-    for target, _ in facts.symbols.imports:
-        is_outside = not target.level and target.module.partition(".")[0] not in words.libraries
-        if is_outside and facts.resolver.modules.locate(target, facts.path) is None:
-            return True
+    absolute = (target for target, _ in facts.symbols.imports if not target.level)
+    outside = (target for target in absolute if target.module.partition(".")[0] not in words.libraries)
+    if any(facts.resolver.modules.locate(target, facts.path) is None for target in outside):
+        return True
     return any(_may_move(facts, site) for site in facts.calls.find(words=_MOVING))
 
 
@@ -137,9 +140,7 @@ def _may_move(facts: FileFacts, site: CallSite) -> bool:
 def _keeps_device(facts: FileFacts, given: ast.expr, scope: int) -> bool:
     if isinstance(given, ast.Constant):
         return given.value == "cpu" or isinstance(given.value, bool)
-    if _follows_a_tensor(given):
-        return True
-    return is_dtype(facts, given, scope)
+    return _follows_a_tensor(given) or is_dtype(facts, given, scope)
 
 
 def _texts(tree: ast.Module, lines: Sequence[int], neutral: Collection[ast.expr], words: DeviceWords) -> Iterator[str]:
@@ -147,8 +148,12 @@ def _texts(tree: ast.Module, lines: Sequence[int], neutral: Collection[ast.expr]
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        is_elsewhere = isinstance(node, ast.stmt | ast.arg) and not _stands_on(node, lines)
-        if is_elsewhere or _says_nothing(node) or node in neutral:
+        if isinstance(node, ast.stmt | ast.arg):  # its decorators included
+            first = first_line(node)
+            place = bisect.bisect_left(lines, first)
+            if place == len(lines) or lines[place] > (node.end_lineno or first):
+                continue
+        if _says_nothing(node) or node in neutral:
             continue
         if isinstance(node, ast.ImportFrom):
             yield from {f"{node.module}.{alias.name}" for alias in node.names} - words.neutral
@@ -159,25 +164,13 @@ def _texts(tree: ast.Module, lines: Sequence[int], neutral: Collection[ast.expr]
         waiting += children(node)
 
 
-def _stands_on(node: ast.stmt | ast.arg, lines: Sequence[int]) -> bool:
-    """Whether a statement, its decorators included, or a parameter stands on one of these lines."""
-    first = first_line(node)
-    place = bisect.bisect_left(lines, first)
-    return place < len(lines) and lines[place] <= (node.end_lineno or first)
-
-
 def _says_nothing(node: ast.AST) -> bool:
     """Docstrings, `x.device`, and the argument `device=x.device`."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
-    given = node.value if isinstance(node, ast.keyword) else node
-    return isinstance(given, ast.Attribute) and _follows_a_tensor(given)
+    return _follows_a_tensor(node.value if isinstance(node, ast.keyword) else node)
 
 
-def _follows_a_tensor(node: ast.expr) -> bool:
+def _follows_a_tensor(node: ast.AST) -> bool:
     """`x.device`, `self.weight.device`: wherever that is, other code has put it there."""
-    if not isinstance(node, ast.Attribute) or node.attr != "device":
-        return False
-    owner = node.value
-    last = last_word(owner)
-    return last not in _OPTIONS and last != "torch"
+    return isinstance(node, ast.Attribute) and node.attr == "device" and last_word(node.value) not in _NO_TENSORS

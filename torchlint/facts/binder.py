@@ -28,9 +28,7 @@ _LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue, 
 
 def bind_names(tree: ast.Module) -> SymbolTable:
     """Read a whole module."""
-    reader = _Binder(tree)
-    reader.block(tree.body, 0)
-    return reader.symbols
+    return _Binder(tree).symbols
 
 
 class _Binder:
@@ -38,6 +36,7 @@ class _Binder:
         module = Scope(0, None, ScopeKind.MODULE, "<module>", "", tree)
         self.symbols = SymbolTable([module])
         self.statement: ast.stmt | None = None
+        self.block(tree.body, 0)
 
     def block(self, statements: Iterable[ast.stmt], scope: int) -> None:
         symbols, outer = self.symbols, self.statement
@@ -101,8 +100,7 @@ class _Binder:
     def _function(self, node: Function, scope: int) -> None:
         child = self._define(node, scope, ScopeKind.FUNCTION)
         self._parameters(node.args, scope, child.index)
-        if node.returns is not None:
-            self._all([node.returns], scope)
+        self._all([node.returns], scope)
         self.block(node.body, child.index)
 
     def _class(self, node: ast.ClassDef, scope: int) -> None:
@@ -173,15 +171,10 @@ class _Binder:
             for index, element in enumerate(target.elts):
                 if paired and not isinstance(element, ast.Starred):
                     self._target(element, scope, kind, parts[index])
+                elif kind is BindingKind.ASSIGN and isinstance(element, ast.Name):
+                    self._bind(element.id, scope, Binding(BindingKind.PART, scope, value, position=index))
                 else:
-                    self._part(element, scope, kind, value, index)
-
-    def _part(self, target: ast.expr, scope: int, kind: BindingKind, value: ast.expr | None, index: int) -> None:
-        """One target of an unpacking whose value is not written out."""
-        if kind is BindingKind.ASSIGN and isinstance(target, ast.Name):
-            self._bind(target.id, scope, Binding(BindingKind.PART, scope, value, position=index))
-        else:
-            self._target(target, scope, kind if kind is BindingKind.ELEMENT else BindingKind.OPAQUE, None)
+                    self._target(element, scope, kind if kind is BindingKind.ELEMENT else BindingKind.OPAQUE, None)
 
     def _assign(self, node: ast.Assign, scope: int) -> None:
         self.symbols.assign_sites.append(AssignSite(node, scope))
@@ -206,9 +199,7 @@ class _Binder:
 
     def _for(self, node: ast.For | ast.AsyncFor, scope: int) -> None:
         self._target(node.target, scope, BindingKind.ELEMENT, node.iter)
-        self._all([node.target, node.iter], scope)
-        self.block(node.body, scope)
-        self.block(node.orelse, scope)
+        self._children(node, scope)
 
     def _with_item(self, node: ast.withitem, scope: int) -> None:
         self._all([node.context_expr], scope)
@@ -218,13 +209,7 @@ class _Binder:
             self._target(node.optional_vars, scope, kind, value)
             self._all([node.optional_vars], scope)
 
-    def _handler(self, node: ast.ExceptHandler, scope: int) -> None:
-        if node.name:
-            self._bind(node.name, scope, Binding(BindingKind.OPAQUE, scope))
-        self._all([node.type], scope)
-        self.block(node.body, scope)
-
-    def _capture(self, node: ast.MatchAs | ast.MatchStar, scope: int) -> None:
+    def _named(self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar, scope: int) -> None:
         if node.name:
             self._bind(node.name, scope, Binding(BindingKind.OPAQUE, scope))
         self._children(node, scope)
@@ -270,9 +255,8 @@ class _Binder:
         ast.NamedExpr: _walrus,
         **dict.fromkeys((ast.For, ast.AsyncFor), _for),
         ast.withitem: _with_item,
-        ast.ExceptHandler: _handler,
         ast.Import: _import,
         ast.ImportFrom: _import_from,
         **dict.fromkeys((ast.Global, ast.Nonlocal), _outer_names),
-        **dict.fromkeys((ast.MatchAs, ast.MatchStar), _capture),
+        **dict.fromkeys((ast.ExceptHandler, ast.MatchAs, ast.MatchStar), _named),
     }

@@ -28,9 +28,9 @@ from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.project_callees import called_by, project_names
 from torchlint.facts.registries import registrations
-from torchlint.facts.scopes import Binding, BindingKind, CallSite, Scope, ScopeKind
-from torchlint.facts.tree import is_own
-from torchlint.facts.values import Arguments, Constant, argument_of, handed_arguments, handed_function
+from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
+from torchlint.facts.tree import is_own, last_word
+from torchlint.facts.values import Arguments, Constant, all_given, argument_of, handed_arguments, handed_function
 from torchlint.facts.watch import Watch
 
 Argument = Constant | EllipsisType
@@ -116,6 +116,7 @@ def edges_of(facts: FileFacts, watch: Watch) -> Iterator[Edge]:
 
 def call_details(facts: FileFacts, watch: Watch, symbol: str) -> Iterator[CallDetails]:
     """What the calls of one symbol hand on, in the same order: few are asked."""
+    is_for_tests = is_test(facts.path)
     for site in facts.cached(_calls_by_symbol).get(symbol, ()):
         for one in _call_edges(facts, site, facts.names(site.node.func, site.scope), watch):
             carries = one.edge.passing >= Passing.CARRIED
@@ -124,16 +125,12 @@ def call_details(facts: FileFacts, watch: Watch, symbol: str) -> Iterator[CallDe
                 moment_of(facts, site.statement),
                 *_arguments(facts, one.given, site.scope),
                 carried=_ANY if one.is_handed else carried_by(facts, site) if carries else (),
-                demands=() if one.edge.is_reference else _demands(facts, site),
+                demands=() if one.edge.is_reference or is_for_tests else demands_on(facts, site.statement, site.scope),
             )
 
 
 def _calls_by_symbol(facts: FileFacts) -> dict[str, list[CallSite]]:
     return grouped((facts.symbol_of(site), site) for site in facts.symbols.calls)
-
-
-def _demands(facts: FileFacts, site: CallSite) -> tuple[Demand, ...]:
-    return () if is_test(facts.path) else demands_on(facts, site.statement, site.scope)
 
 
 def _call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch) -> Iterator[_CallEdge]:
@@ -150,7 +147,9 @@ def _call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch) ->
     passing = Passing.RECORDED if is_started or holder is not None else Passing.NOTHING
     is_made = symbol.endswith(".__init__")  # where modules are made, there is no tensor yet
     callees = [*(name for name, _ in called), *(name for _, name in mentioned)]
-    if passing and not is_made and _counts_for_gradients(facts, callees):
+    # What tests hand to other files says nothing of how those are used.
+    counts = not is_test(facts.path) or any(name.startswith(f"{facts.path}::") for name in callees)
+    if passing and counts and not is_made:
         passing = passing_of(facts, site)
     is_of_another = any(not name.startswith(f"{facts.path}::") for name, _ in called)
     objects = tuple(_objects(facts, site)) if is_of_another and not is_test(facts.path) else ()
@@ -168,21 +167,13 @@ def _call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch) ->
             yield _CallEdge(_in_worker(facts, site, starter, mention), is_handed=True)
 
 
-def _counts_for_gradients(facts: FileFacts, callees: list[str]) -> bool:
-    """Whether it matters what a call passes on: what tests hand to other files says nothing of how those are used."""
-    return not is_test(facts.path) or any(name.startswith(f"{facts.path}::") for name in callees)
-
-
 def _mentioned(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.expr, str]]:
     """The project's functions and classes that a call is given."""
-    for argument in [*site.node.args, *(keyword.value for keyword in site.node.keywords)]:
-        if isinstance(argument, ast.Name | ast.Attribute) or _is_partial(facts, argument, site.scope):
+    for argument in all_given(site.node):
+        maker = facts.names(argument.func, site.scope).only if isinstance(argument, ast.Call) else None
+        if isinstance(argument, ast.Name | ast.Attribute) or maker == "functools.partial":
             for callee in project_names(facts, argument, facts.names(argument, site.scope), site.scope):
                 yield argument, callee
-
-
-def _is_partial(facts: FileFacts, argument: ast.expr, scope: int) -> bool:
-    return isinstance(argument, ast.Call) and facts.names(argument.func, scope).only == "functools.partial"
 
 
 def _keyword(call: ast.Call, argument: ast.expr) -> str | None:
@@ -202,35 +193,24 @@ def _handed(facts: FileFacts, site: CallSite, starter: Starter | None, argument:
     """The edge to a function that a call hands to what runs it, with what that gives."""
     is_run = starter is not None and argument is handed_function(starter, site.node)
     given = handed_arguments(starter, site.node) if is_run and starter is not None else _UNSEEN
-    edge = replace(_in_worker(facts, site, starter, edge), starter=_fresh_starter(site.node, starter))
-    return _CallEdge(edge, given, is_handed=True)
+    # It may start fresh interpreters: a start method that is given may be another.
+    is_fresh = starter is not None and starter.fresh and all(one.arg != "start_method" for one in site.node.keywords)
+    fresh = ast.unparse(site.node.func) if is_fresh else ""
+    return _CallEdge(replace(_in_worker(facts, site, starter, edge), starter=fresh), given, is_handed=True)
 
 
 def _in_worker(facts: FileFacts, site: CallSite, starter: Starter | None, edge: Edge) -> Edge:
-    if starter is None or not _is_worker(facts, site, starter):
+    """The same, if a call runs it in worker processes: `Dataset.map` does with `num_proc=4`, not with 1."""
+    if starter is None or not starter.reseeds:
         return edge
-    return replace(edge, worker=_shown(site.node), is_cached=starter.cached)
-
-
-def _is_worker(facts: FileFacts, site: CallSite, starter: Starter) -> bool:
-    """Whether a call runs what it is handed in worker processes: `Dataset.map` does with `num_proc=4`, not with 1."""
-    if not starter.reseeds or not starter.only_with:
-        return starter.reseeds
-    given = argument_of(site.node, starter.only_with, None)
-    return given is not None and {None, 0, 1}.isdisjoint(facts.value(given, site.scope).constants)
-
-
-def _shown(call: ast.Call) -> str:
-    """`pool.map`, or `.map` of something longer."""
-    function = call.func
+    if starter.only_with:
+        given = argument_of(site.node, starter.only_with, None)
+        if given is None or not {None, 0, 1}.isdisjoint(facts.value(given, site.scope).constants):
+            return edge
+    function = site.node.func
     is_long = isinstance(function, ast.Attribute) and not isinstance(function.value, ast.Name)
-    return f".{function.attr}" if is_long else ast.unparse(function)  # type: ignore[attr-defined]
-
-
-def _fresh_starter(call: ast.Call, starter: Starter | None) -> str:
-    """The call as it is written, if it starts fresh interpreters: a start method that is given may be another."""
-    is_usual = all(keyword.arg != "start_method" for keyword in call.keywords)
-    return ast.unparse(call.func) if starter is not None and starter.fresh and is_usual else ""
+    shown = f".{last_word(function)}" if is_long else ast.unparse(function)
+    return replace(edge, worker=shown, is_cached=starter.cached)
 
 
 def _is_function(name: str) -> bool:
@@ -241,18 +221,14 @@ def _is_function(name: str) -> bool:
 def property_edges(facts: FileFacts) -> Iterator[Edge]:
     """`self.loss` runs the property of that name."""
     for scope in facts.symbols.scopes:
-        names = _properties(facts, scope) if scope.kind is ScopeKind.CLASS else frozenset()
-        for method in (facts.symbols.scopes[index] for index in scope.children) if names else ():
+        methods = [facts.symbols.scopes[one] for one in scope.children] if scope.kind is ScopeKind.CLASS else []
+        names = {one.name for one in methods if not _PROPERTIES.isdisjoint(decorators_of(facts, one))}
+        for method in methods if names else ():
             node: ast.AST = method.node
             text = "\n".join(facts.source.lines[node.lineno - 1 : node.end_lineno])  # type: ignore[attr-defined]
             if not names.isdisjoint(_OWN_ATTRIBUTE.findall(text)):  # few are gone through
                 read = names.intersection(one.attr for one in ast.walk(node) if is_own(one))
                 yield from (Edge(method.qualname, f"{facts.path}::{scope.qualname}.{name}") for name in sorted(read))
-
-
-def _properties(facts: FileFacts, owner: Scope) -> frozenset[str]:
-    methods = (facts.symbols.scopes[index] for index in owner.children)
-    return frozenset(one.name for one in methods if not _PROPERTIES.isdisjoint(decorators_of(facts, one)))
 
 
 def group_edges(facts: FileFacts) -> Iterator[Edge]:
@@ -303,11 +279,10 @@ def _literal(facts: FileFacts, expression: ast.expr | None, scope: int) -> Argum
 
 @memoized
 def _may_hold_literal(facts: FileFacts, owner: int, name: str) -> bool:
-    return any(map(_may_be_literal, facts.symbols.scopes[owner].bindings[name]))
-
-
-def _may_be_literal(binding: Binding) -> bool:
     """Most names hold parameters and results of calls: nothing is followed for them."""
-    if binding.kind is BindingKind.ASSIGN:
-        return isinstance(binding.value, _MAY_BE_LITERAL)
-    return binding.kind in (BindingKind.PART, BindingKind.ELEMENT)
+    return any(
+        isinstance(one.value, _MAY_BE_LITERAL)
+        if one.kind is BindingKind.ASSIGN
+        else one.kind in (BindingKind.PART, BindingKind.ELEMENT)
+        for one in facts.symbols.scopes[owner].bindings[name]
+    )

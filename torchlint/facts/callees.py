@@ -39,12 +39,9 @@ def names_called(facts: FileFacts, function: ast.expr, scope: int) -> Names:
     return _names_held(facts, function, scope)
 
 
+@memoized
 def runs_of(facts: FileFacts) -> Places:
     """The calls of a file by the names of what they may run, as people write them; under "" where none is known."""
-    return facts.cached(_runs)
-
-
-def _runs(facts: FileFacts) -> Places:
     called = (names_called(facts, site.node.func, site.scope).names for site in facts.symbols.calls)
     return grouped((public_name(name), place) for place, names in enumerate(called) for name in names or ("",))
 

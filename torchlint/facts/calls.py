@@ -31,7 +31,7 @@ from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
-from torchlint.facts.tree import is_self, is_super
+from torchlint.facts.tree import is_of_own, is_self, is_super
 from torchlint.facts.values import Arguments, arguments_of, handed_arguments, handed_function, starter_of
 
 if TYPE_CHECKING:
@@ -125,8 +125,8 @@ class Target(msgspec.Struct, frozen=True):
 def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int = _DEPTH) -> tuple[Target | None, ...]:
     """The functions of this file that run when an expression is called; None stands for one that is not known."""
     names = facts.names(expression, scope)
-    is_known = isinstance(expression, ast.Attribute) and (is_self(expression.value) or is_super(expression.value))
-    is_of_other = names.is_of_library or (isinstance(expression, ast.Attribute) and not names.callees and not is_known)
+    is_unknown = isinstance(expression, ast.Attribute) and not names.callees and not is_of_own(expression)
+    is_of_other = names.is_of_library or is_unknown
     return (None,) if depth <= 0 or is_of_other else _functions_of(facts, expression, scope, depth)  # most calls
 
 
@@ -139,8 +139,8 @@ def _functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int
     if is_self(expression):
         return (_instance(facts, facts.class_of(scope)),)
     made = own_class(facts, expression, scope)
-    if made is not None:
-        return (function_named(facts, f"{facts.path}::{facts.symbols.scopes[made].qualname}"),)
+    if made:
+        return (function_named(facts, made),)
     if isinstance(expression, ast.Attribute):
         found = _attribute(facts, expression, scope, depth)
         if found is not None:

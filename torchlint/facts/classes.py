@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts import graphs
 from torchlint.facts.functions import decorators_of, is_method, own_scope
+from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
 from torchlint.facts.scopes import Scope, ScopeKind
@@ -45,15 +46,19 @@ def base_names(facts: FileFacts, owner: int) -> list[str]:
     return [name for base in bases_of(facts, facts.symbols.scopes[owner]) for name in sorted(base.names)]
 
 
-def own_class(facts: FileFacts, expression: ast.expr, scope: int) -> int | None:
-    """The class that a method makes objects of by `cls(...)`, `type(self)(...)` or `self.__class__(...)`."""
-    is_asked = isinstance(expression, ast.Call) and last_word(expression.func) == "type" and len(expression.args) == 1
-    if is_asked and is_self(expression.args[0]):  # type: ignore[attr-defined]
-        return facts.class_of(scope)
-    if is_own(expression) and expression.attr == "__class__":
-        return facts.class_of(scope)
-    is_given = isinstance(expression, ast.Name) and expression.id == "cls"
-    return facts.class_of(scope) if is_given and facts.parameter_named(expression, scope) is not None else None
+def own_class(facts: FileFacts, expression: ast.expr, scope: int) -> str:
+    """The full name of the class that a method makes objects of by `cls(...)` or `type(self)(...)`; else empty.
+
+    `self.__class__(...)` makes one as well.
+    """
+    if isinstance(expression, ast.Call):
+        is_one = last_word(expression.func) == "type" and len(expression.args) == 1 and is_self(expression.args[0])
+    elif isinstance(expression, ast.Name):
+        is_one = expression.id == "cls" and facts.parameter_named(expression, scope) is not None
+    else:
+        is_one = is_own(expression) and expression.attr == "__class__"
+    owner = facts.class_of(scope) if is_one else None
+    return "" if owner is None else f"{facts.path}::{facts.symbols.scopes[owner].qualname}"
 
 
 def _own_bases(facts: FileFacts, owner: int) -> Iterator[int]:
@@ -191,12 +196,11 @@ def class_bindings(facts: FileFacts, expression: ast.Attribute, scope: int) -> l
 
 def _annotated(facts: FileFacts) -> dict[tuple[int, str], list[ast.expr]]:
     """`self.scale: Tensor = scale`."""
-    found: dict[tuple[int, str], list[ast.expr]] = {}
-    for site in facts.symbols.assign_sites:
-        owner = facts.class_of(site.scope)
-        if owner is not None and isinstance(site.node, ast.AnnAssign) and is_own(site.node.target):
-            found.setdefault((owner, site.node.target.attr), []).append(site.node.annotation)
-    return found
+    kept = ((one.node, facts.class_of(one.scope)) for one in facts.symbols.assign_sites)
+    told = ((node.target, owner, node.annotation) for node, owner in kept if isinstance(node, ast.AnnAssign))
+    return grouped(
+        ((owner, one.attr), annotation) for one, owner, annotation in told if owner is not None and is_own(one)
+    )
 
 
 def unpacked_values(facts: FileFacts, owner: int, name: str) -> list[tuple[ast.expr, int, int]]:

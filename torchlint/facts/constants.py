@@ -74,9 +74,15 @@ def end_value(facts: FileFacts, one: End, through: Through = Through.NOTHING, de
         return UNKNOWN
     if isinstance(one.node, ast.Constant) and isinstance(one.node.value, _CONSTANTS):
         return Values((one.node.value,), complete=True)
-    if isinstance(one.node, ast.UnaryOp):
-        return _unary(one.node, value_of(facts, one.node.operand, one.scope, through, depth - 1))
-    return UNKNOWN
+    if not isinstance(one.node, ast.UnaryOp):
+        return UNKNOWN
+    operand = value_of(facts, one.node.operand, one.scope, through, depth - 1)
+    if not operand.is_known or not all(isinstance(c, int | float) for c in operand.constants):
+        return UNKNOWN
+    if isinstance(one.node.op, ast.USub):
+        return Values(tuple(-c for c in operand.constants), complete=True)  # type: ignore[operator]
+    is_not = isinstance(one.node.op, ast.Not)
+    return Values(tuple(not c for c in operand.constants), complete=True) if is_not else UNKNOWN
 
 
 def display_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[ast.expr | None, int]:
@@ -99,16 +105,6 @@ def sizes_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple
     parts = expression.elts if isinstance(expression, ast.Tuple | ast.List) else [expression]
     found = [value_of(facts, part, scope).only(int) for part in parts]
     return () if None in found else tuple(size for size in found if size is not None)
-
-
-def _unary(expression: ast.UnaryOp, operand: Values) -> Values:
-    if not operand.is_known or not all(isinstance(c, int | float) for c in operand.constants):
-        return UNKNOWN
-    if isinstance(expression.op, ast.USub):
-        return Values(tuple(-c for c in operand.constants), complete=True)  # type: ignore[operator]
-    if isinstance(expression.op, ast.Not):
-        return Values(tuple(not c for c in operand.constants), complete=True)
-    return UNKNOWN
 
 
 def _either(options: Iterable[Values]) -> Values:

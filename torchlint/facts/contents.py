@@ -12,7 +12,7 @@ from torchlint.catalogue.load import load_containers
 from torchlint.facts.classes import dataclass_fields
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import dominates, may_follow
-from torchlint.facts.flow.values import EACH, Content, Field, Item, Path, item_at
+from torchlint.facts.flow.values import EACH, Content, Field, Item, Path, fits
 from torchlint.facts.grouping import grouped
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Variable
@@ -41,21 +41,13 @@ class _Put(msgspec.Struct, frozen=True):
     """It puts in the entries of the value."""
 
 
-class Later(msgspec.Struct, frozen=True):
-    """What is put under a path after the container was made."""
-
-    parts: tuple[Part, ...] = ()
-    are_all: bool = False
-    """What the container was made with is written over."""
-
-
 def taken_from(facts: FileFacts, node: ast.expr, scope: int, parts: Path) -> list[Part] | None:
     """What an entry is that an expression reads, or is made with; None where it does not tell."""
     if isinstance(node, ast.Subscript):
         if isinstance(node.slice, ast.Slice):
             return None
         number = facts.value(node.slice, scope).only(int) if isinstance(node.slice, ast.UnaryOp) else None
-        return [(node.value, scope, (item_at(node.slice) if number is None else Item(number), *parts))]
+        return [(node.value, scope, (Item.at(node.slice) if number is None else Item(number), *parts))]
     if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp) and parts:
         inner, element = facts.index.inner_scopes[node], node.value if isinstance(node, ast.DictComp) else node.elt
         return [(element, inner.index, parts[1:])]
@@ -69,7 +61,7 @@ def picked(display: ast.expr, scope: int, parts: Path) -> list[Part] | None:
         return []
     if isinstance(display, ast.Dict):
         pairs = zip(display.keys, display.values, strict=True)
-        near = ((key, value) for key, value in pairs if key is None or _fits(item_at(key), place))
+        near = ((key, value) for key, value in pairs if key is None or fits(Item.at(key), place))
         return [(value, scope, parts if key is None else rest) for key, value in near]
     assert isinstance(display, ast.Tuple | ast.List | ast.Set)
     if any(isinstance(element, ast.Starred) for element in display.elts):
@@ -85,7 +77,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, parts: Path) -> list[
     if isinstance(call.func, ast.Attribute) and ("()" in name or "." not in name):
         if call.func.attr in words.taking and call.args:
             defaults = [(one, scope, parts) for one in call.args[1:]]
-            return [(call.func.value, scope, (item_at(call.args[0]), *parts)), *defaults]
+            return [(call.func.value, scope, (Item.at(call.args[0]), *parts)), *defaults]
         if call.func.attr in words.copying and not call.args:
             return [(call.func.value, scope, parts)]
     if not parts:
@@ -103,11 +95,15 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, parts: Path) -> list[
     return None if given is None else [(given, scope, parts[1:])]
 
 
-def put_into(facts: FileFacts, holder: ast.expr, scope: int, parts: Path) -> Later | None:
-    """What statements put under a path of what a variable holds, before it is read there; None where too many may."""
+def put_into(facts: FileFacts, holder: ast.expr, scope: int, parts: Path) -> tuple[tuple[Part, ...], bool] | None:
+    """What statements put under a path of what a variable holds, before it is read there; None where too many may.
+
+    With it comes whether that writes over what the container was made with.
+    """
     variable, puts = facts.variable(holder, scope), facts.cached(_puts)
     near = (None,) if parts[0] == EACH else dict.fromkeys((parts[0], EACH))
-    leading = [one for key in near for one in puts.get((variable, key), ()) if _leads(one.path, parts)]
+    around = [one for key in near for one in puts.get((variable, key), ()) if len(one.path) <= len(parts)]
+    leading = [one for one in around if all(map(fits, one.path, parts))]
     if len(leading) > _MOST:
         return None
     found = [one for one in leading if _may_be_read(facts, one, holder, scope)]
@@ -116,7 +112,7 @@ def put_into(facts: FileFacts, holder: ast.expr, scope: int, parts: Path) -> Lat
         last = max(sure, key=lambda one: one.target.lineno)
         found = [last, *(one for one in found if one not in sure and may_follow(facts, last.target, one.target))]
     read = tuple((one.value, one.scope, (*_spread(one, parts), *parts[len(one.path) :])) for one in found)
-    return Later(read, bool(sure))
+    return read, bool(sure)
 
 
 def stored_by_others(facts: FileFacts, name: str, classes: set[str]) -> list[tuple[ast.expr, int]]:
@@ -135,15 +131,6 @@ def _spread(put: _Put, parts: Path) -> Path:
     """Where the entry lies in a container whose entries are put in: under its key, or at another place."""
     asked = parts[len(put.path) - 1] if put.is_spread else None
     return () if asked is None else (asked if isinstance(getattr(asked, "key", None), str) else EACH,)
-
-
-def _leads(path: Path, parts: Path) -> bool:
-    return len(path) <= len(parts) and all(_fits(one, other) for one, other in zip(path, parts, strict=False))
-
-
-def _fits(one: Content, other: Content) -> bool:
-    either = isinstance(one, Item) and isinstance(other, Item) and None in (one.key, other.key)
-    return either or one == other
 
 
 def _may_be_read(facts: FileFacts, put: _Put, holder: ast.expr, scope: int) -> bool:
@@ -194,7 +181,7 @@ def _added(facts: FileFacts) -> Iterator[_Put]:
             continue
         place, (holder, path) = words.adding.get(function.attr), _held_by(function.value)
         if place is not None and place < len(given):
-            key = item_at(given[0]) if function.attr == "setdefault" else EACH
+            key = Item.at(given[0]) if function.attr == "setdefault" else EACH
             yield _Put(site.node, holder, (*path, key), given[place], site.scope)
         elif function.attr in words.extending:
             for one in given:
@@ -207,6 +194,6 @@ def _held_by(target: ast.expr) -> tuple[ast.expr, Path]:
     """The variable that a target lies in, and what leads to it there."""
     path: list[Content] = []
     while isinstance(target, ast.Attribute | ast.Subscript) and not is_own(target):
-        path.insert(0, Field(target.attr) if isinstance(target, ast.Attribute) else item_at(target.slice))
+        path.insert(0, Field(target.attr) if isinstance(target, ast.Attribute) else Item.at(target.slice))
         target = target.value
     return target, tuple(path)

@@ -7,7 +7,7 @@ end of it is its own.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import starmap
 from typing import TYPE_CHECKING, TypeVar
 
@@ -128,18 +128,20 @@ def step_back(facts: FileFacts, one: Definition, through: Through = Through.CHAN
     if steps is not None and one.parts:
         steps = [_part_of(step, one.parts, through) for step in steps]
         if Through.CONTENTS in through:
-            later = put_into(facts, one.node, one.scope, one.parts)
-            if later is None:
+            found = put_into(facts, one.node, one.scope, one.parts)
+            if found is None:
                 return [None]
-            return [*(() if later.are_all else steps), *(Definition(*part) for part in later.parts)]
+            later, is_written_over = found
+            return [*(() if is_written_over else steps), *starmap(Definition, later)]
     if steps is not None:
         return steps
     if one.parts[:1] == (CALLED,):
         return _called(facts, one)
     if one.parts[:1] == (EACH,) and isinstance(one.node, ast.Call):
-        found = gone_through(facts, one.node, one.scope, one.parts[1:]) or entries_gone_through(one.node, one.parts[1:])
-        if found is not None:
-            return [Definition(found[0], one.scope, (EACH, *found[1]))]
+        through_it = gone_through(facts, one.node, one.scope, one.parts[1:])
+        table = through_it or entries_gone_through(one.node, one.parts[1:])
+        if table is not None:
+            return [Definition(table[0], one.scope, (EACH, *table[1]))]
     if Through.CONTENTS in through:
         return _of_contents(facts, one, through)
     if one.parts and isinstance(one.node, ast.Tuple | ast.List):
@@ -185,9 +187,13 @@ def _references(facts: FileFacts, node: ast.expr, scope: int, through: Through) 
         return [Definition(value, scope) for value in node.values]
     if isinstance(node, ast.NamedExpr):
         return [Definition(node.value, scope)]
-    if isinstance(node, ast.Call) and Through.RESULTS in through:
-        return _of_result(facts, node, scope, through)
-    return None
+    if not isinstance(node, ast.Call) or Through.RESULTS not in through:
+        return None
+    returned = _given_back(facts, called_functions(facts, node, scope))
+    if returned is not None:
+        return [*returned]
+    is_handed = Through.PARAMETERS in through and _may_be_handed(facts, node, scope)
+    return [Definition(node.func, scope, (CALLED,))] if is_handed else None
 
 
 def _of_name(facts: FileFacts, name: ast.Name, scope: int, through: Through) -> list[End] | None:
@@ -216,12 +222,9 @@ def _of_binding(facts: FileFacts, name: str, owner: int, binding: Binding, throu
     elif binding.kind is BindingKind.ELEMENT:
         for target, iterated in loops_of(facts, binding, owner, name):
             yield Definition(iterated, binding.scope, (EACH, *(place_in(target, name) or ())))
-    elif binding.value is None:
-        yield None
-    elif binding.kind is BindingKind.ASSIGN:
-        yield Definition(binding.value, binding.scope)
-    elif binding.kind is BindingKind.PART:
-        yield Definition(binding.value, binding.scope, (Item(binding.position),))
+    elif binding.value is not None and binding.kind in (BindingKind.ASSIGN, BindingKind.PART):
+        parts = (Item(binding.position),) if binding.kind is BindingKind.PART else ()
+        yield Definition(binding.value, binding.scope, parts)
     else:
         yield None
 
@@ -277,12 +280,6 @@ def _declared(facts: FileFacts, owner: int | None, name: str, through: Through) 
                 yield Definition(binding.value, binding.scope)
             if is_field:
                 yield None
-
-
-def _of_result(facts: FileFacts, call: ast.Call, scope: int, through: Through) -> list[End] | None:
-    found: Sequence[End] | None = _given_back(facts, called_functions(facts, call, scope))
-    is_handed = found is None and Through.PARAMETERS in through and _may_be_handed(facts, call, scope)
-    return [Definition(call.func, scope, (CALLED,))] if is_handed else None if found is None else [*found]
 
 
 def _called(facts: FileFacts, one: Definition) -> list[End] | None:

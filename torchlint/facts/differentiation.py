@@ -23,7 +23,7 @@ from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_gradless
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import is_method_call, is_own, is_self, is_super, last_word, method_called, only_target
+from torchlint.facts.tree import is_method_call, is_of_own, is_own, last_word, method_called, only_target
 from torchlint.facts.words import says
 
 _SERVING = (
@@ -83,7 +83,8 @@ def passing_of(facts: FileFacts, site: CallSite) -> Passing:
     values = [value for _, value in _given(site.node)]
     if any(is_predicted(facts, value, site.scope) and _may_carry(facts, value, site.scope) for value in values):
         return Passing.PREDICTED
-    is_carrying = _is_of_own(site.node.func) or any(_may_carry(facts, value, site.scope) for value in values)
+    # `self.step()`, `super().step()`: the object that holds the weights is handed on.
+    is_carrying = is_of_own(site.node.func) or any(_may_carry(facts, value, site.scope) for value in values)
     return Passing.CARRIED if is_carrying else Passing.RECORDED
 
 
@@ -96,12 +97,6 @@ def _given(call: ast.Call) -> Iterator[tuple[int | str, ast.expr]]:
     for index, one in enumerate(call.args):
         yield ("*", one.value) if isinstance(one, ast.Starred) else (index, one)
     yield from ((keyword.arg or "*", keyword.value) for keyword in call.keywords)
-
-
-def _is_of_own(function: ast.expr) -> bool:
-    """`self.step()`, `super().step()`: the object that holds the weights is handed on."""
-    owner = function.value if isinstance(function, ast.Attribute) else None
-    return owner is not None and (is_self(owner) or is_super(owner))
 
 
 def _may_carry(facts: FileFacts, value: ast.expr, scope: int) -> bool:
@@ -120,7 +115,10 @@ def _is_given_to_a_loss(facts: FileFacts, value: ast.expr, scope: int) -> bool:
 
 def forward_symbols(facts: FileFacts) -> frozenset[str]:
     """The `forward` methods of modules, from which calls lead gradients to other files."""
-    return frozenset(scope.qualname for scope in facts.symbols.scopes if _is_forward(facts, scope))
+    methods = (one for one in facts.symbols.scopes if one.kind is ScopeKind.FUNCTION and one.name == "forward")
+    forwards = (one for one in methods if is_method(facts, one))
+    # A static `forward(ctx, ...)` belongs to an autograd Function, which records nothing.
+    return frozenset(one.qualname for one in forwards if "builtins.staticmethod" not in decorators_of(facts, one))
 
 
 def loss_symbols(facts: FileFacts) -> frozenset[str]:
@@ -162,7 +160,11 @@ def is_served(facts: FileFacts) -> bool:
 
 def is_named_for_data(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:
     """Whether an input's own name says that it is raw data (`images`, `masks.float()`), and its values agree."""
-    return _is_named_for_data(expression) and not _holds_predictions(facts, expression, scope)
+    named = expression
+    while isinstance(named, ast.Call | ast.Attribute | ast.Subscript) and not is_own(named):
+        named = named.func if isinstance(named, ast.Call) else named.value
+    is_raw = says(last_word(named), "raw_data") and not says(last_word(named), "predicted")
+    return is_raw and not _holds_predictions(facts, expression, scope)
 
 
 def _holds_predictions(facts: FileFacts, value: ast.expr | None, scope: int, depth: int = 4) -> bool:
@@ -196,23 +198,8 @@ def _viewed(value: ast.expr | None) -> ast.expr | None:
 
 def _is_view(value: ast.expr | None) -> bool:
     """`x.squeeze(1)`: what a gradient flows through as it is."""
-    if not is_method_call(value):
-        return False
-    found = method_named(value.func.attr)
+    found = method_named(method_called(value))
     return found.rearranges and not found.cuts_gradient
-
-
-def _is_named_for_data(expression: ast.expr | None) -> bool:
-    while isinstance(expression, ast.Call | ast.Attribute | ast.Subscript) and not is_own(expression):
-        expression = expression.func if isinstance(expression, ast.Call) else expression.value
-    name = last_word(expression)
-    return says(name, "raw_data") and not says(name, "predicted")
-
-
-def _is_forward(facts: FileFacts, scope: Scope) -> bool:
-    """`forward` of a class. A static `forward(ctx, ...)` belongs to an autograd Function, which records nothing."""
-    is_one = scope.kind is ScopeKind.FUNCTION and scope.name == "forward" and is_method(facts, scope)
-    return is_one and "builtins.staticmethod" not in decorators_of(facts, scope)
 
 
 def _is_loss(facts: FileFacts, scope: Scope) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.facts.grouping import grouped
-from torchlint.facts.scopes import Scope, ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none
 
 if TYPE_CHECKING:
@@ -40,6 +40,12 @@ def parameters_by_keyword(function: Scope) -> list[str]:
     """The parameters that an argument may name."""
     arguments: ast.arguments = function.node.args  # type: ignore[attr-defined]
     return [one.arg for one in (*arguments.args, *arguments.kwonlyargs)]
+
+
+def parameter_binding(facts: FileFacts, function: int, name: str) -> Binding:
+    """What says of a parameter which default and which annotation it has."""
+    bindings = facts.symbols.scopes[function].bindings[name]
+    return next(one for one in bindings if one.kind is BindingKind.PARAMETER)
 
 
 def decorators_of(facts: FileFacts, function: Scope) -> list[str | None]:

@@ -18,7 +18,7 @@ from torchlint.facts.imported import Modules, imported, imported_by_target, is_i
 from torchlint.facts.moves import changed, is_instance, is_move, moved
 from torchlint.facts.namespaces import gone_through, looked_up, picked_from
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind, SymbolTable
-from torchlint.facts.tree import is_literal_none, literal_text
+from torchlint.facts.tree import literal_text
 
 if TYPE_CHECKING:
     from torchlint.facts.name_table import NameTable
@@ -85,7 +85,11 @@ class Resolver:
         if isinstance(expression, ast.Subscript):
             found = picked_from(self, expression, scope, depth)
             found = found or chosen(self, expression.value, scope, depth - 1, expression.slice)
-            return found if found.callees else self._part(expression, scope, depth)
+            if found.callees:
+                return found
+            # A part of what is of the same type as its parts: `load_dataset(path)["train"]`.
+            whole = self.names(expression.value, scope, depth - 1)
+            return whole if whole.names and whole.names <= self.table.divisible else UNKNOWN
         return UNKNOWN
 
     def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
@@ -115,11 +119,6 @@ class Resolver:
             return named(*(self.table.made(one.name) for one in function.callees), complete=function.complete)
         inner = self.names(call.args[0], scope, depth - 1)
         return Names(tuple(Callee(c.name, (call, *c.partial)) for c in inner.callees), inner.complete)
-
-    def _part(self, expression: ast.Subscript, scope: int, depth: int) -> Names:
-        """A part of what is of the same type as its parts: `load_dataset(path)["train"]`."""
-        whole = self.names(expression.value, scope, depth - 1)
-        return whole if whole.names and whole.names <= self.table.divisible else UNKNOWN
 
     def _attribute(self, expression: ast.Attribute, scope: int, depth: int) -> Names:
         base = self.names(expression.value, scope, depth)
@@ -205,7 +204,7 @@ class Resolver:
         if len(bindings) == 1 and bindings[0].value is None:
             return self._binding(bindings[0], depth)  # most names: imports, definitions, parameters
         # The fallback of a failed import (`nn = None`) is never what the code goes on to use.
-        made = [b for b in bindings if not (is_literal_none(b.value) and b.kind is BindingKind.ASSIGN)]
+        made = [b for b in bindings if not b.is_unset]
         made = [b for b in made if not self._is_compiled_again(b, name)] if len(bindings) > 1 else bindings
         changes = [(b, steps) for b in made if (steps := _changes(b, name))]
         if not changes:

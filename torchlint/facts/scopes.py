@@ -48,6 +48,12 @@ class Binding(msgspec.Struct):
     statement: ast.stmt | None = None
     """The statement that binds; for a parameter, its function."""
 
+    @property
+    def is_unset(self) -> bool:
+        """Whether it stands for "not yet", which is never what the code goes on to use: `net = None`."""
+        is_none = isinstance(self.value, ast.Constant) and self.value.value is None
+        return self.kind is BindingKind.ASSIGN and is_none
+
 
 class ImportTarget(msgspec.Struct, frozen=True):
     """`from <level dots><module> import <name>`; `name` is None for a plain import of `module`."""

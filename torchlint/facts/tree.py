@@ -42,7 +42,14 @@ class Parents(Mapping[ast.AST, ast.AST]):
     def within(self, statement: ast.stmt) -> Mapping[ast.AST, ast.AST]:
         """Those of a statement's own expressions; nested statements are left out."""
         if statement not in self._own:
-            self._own[statement] = _own_nodes(statement)
+            parents = self._own[statement] = {}
+            waiting: list[ast.AST] = [statement]
+            while waiting:
+                node = waiting.pop()
+                for child in children(node):
+                    if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+                        parents[child] = node
+                        waiting.append(child)
         return self._own[statement]
 
     def __getitem__(self, node: ast.AST) -> ast.AST:
@@ -170,18 +177,6 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def _own_nodes(statement: ast.stmt) -> dict[ast.AST, ast.AST]:
-    parents: dict[ast.AST, ast.AST] = {}
-    waiting: list[ast.AST] = [statement]
-    while waiting:
-        node = waiting.pop()
-        for child in children(node):
-            if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
-                parents[child] = node
-                waiting.append(child)
-    return parents
-
-
 def is_self(node: ast.AST) -> TypeGuard[ast.Name]:
     """The name `self`."""
     return isinstance(node, ast.Name) and node.id == "self"
@@ -190,6 +185,11 @@ def is_self(node: ast.AST) -> TypeGuard[ast.Name]:
 def is_own(node: ast.AST | None) -> TypeGuard[ast.Attribute]:
     """`self.name`."""
     return isinstance(node, ast.Attribute) and is_self(node.value)
+
+
+def is_of_own(node: ast.AST) -> bool:
+    """`self.step` or `super().step`."""
+    return isinstance(node, ast.Attribute) and (is_self(node.value) or is_super(node.value))
 
 
 def is_super(node: ast.AST) -> bool:

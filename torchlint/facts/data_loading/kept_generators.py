@@ -15,6 +15,7 @@ from torchlint.facts.constants import holds_call
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Parameter
+from torchlint.facts.functions import parameter_binding
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none, is_method_call, is_own, is_self, last_word, method_called
 
@@ -63,42 +64,35 @@ def item_draws(facts: FileFacts) -> dict[int, ItemDraw]:
     """Draws by the id of their statement; a generator that anything reseeds or replaces later is left out."""
     found: dict[int, ItemDraw] = {}
     for item, owner in _items(facts):
-        for draw in _first_draws(facts, item, owner):
-            found.setdefault(id(draw.site.statement), draw)
+        seen: set[str] = set()
+        for site in _calls_run(facts, item.index):
+            for generator in _drawn_from(site.node):
+                spelled = ast.unparse(generator)
+                made = None if spelled in seen else _made(facts, generator, site.scope)
+                if made is not None and not _is_reseeded(facts, generator):
+                    seen.add(spelled)
+                    draw = ItemDraw(site, generator, made, _inheriting(facts, owner))
+                    found.setdefault(id(site.statement), draw)
     return found
 
 
-def _items(facts: FileFacts) -> list[tuple[Scope, Scope]]:
+def _items(facts: FileFacts) -> Iterator[tuple[Scope, Scope]]:
     """Each `__getitem__` of a file with its class; without those that ask, or whose class asks, which worker runs."""
     scopes = facts.symbols.scopes
     items = [s for s in scopes if s.name == "__getitem__" and s.kind is ScopeKind.FUNCTION]
     found = [(item, scopes[item.parent or 0]) for item in items]
     found = [(i, owner) for i, owner in found if owner.kind is ScopeKind.CLASS and not _PICKLING & set(owner.bindings)]
     asking = list(facts.calls.find(names=("torch.utils.data.get_worker_info",))) if found else []
-    return [(item, owner) for item, owner in found if not _asks(facts, item, owner, asking)]
-
-
-def _asks(facts: FileFacts, item: Scope, owner: Scope, asking: list[CallSite]) -> bool:
-    """Whether one of these calls stands in the class, or in what its `__getitem__` runs."""
-    run = _calls_run(facts, item.index) if asking else []
-    return any(site in run or owner.index in facts.around(site.scope) for site in asking)
+    for item, owner in found:
+        run = _calls_run(facts, item.index) if asking else []
+        if not any(site in run or owner.index in facts.around(site.scope) for site in asking):
+            yield item, owner
 
 
 def _inheriting(facts: FileFacts, owner: Scope) -> tuple[str, ...]:
     """A class and those of the same file that have its `__getitem__`, as project names."""
     owners = (owner.index, *heirs(facts, owner.index, unless="__getitem__"))
     return tuple(f"{facts.path}::{facts.symbols.scopes[index].qualname}" for index in owners)
-
-
-def _first_draws(facts: FileFacts, item: Scope, owner: Scope) -> Iterator[ItemDraw]:
-    seen: set[str] = set()
-    for site in _calls_run(facts, item.index):
-        for generator in _drawn_from(site.node):
-            spelled = ast.unparse(generator)
-            made = None if spelled in seen else _made(facts, generator, site.scope)
-            if made is not None and not _is_reseeded(facts, generator):
-                seen.add(spelled)
-                yield ItemDraw(site, generator, made, _inheriting(facts, owner))
 
 
 def _calls_run(facts: FileFacts, item: int) -> list[CallSite]:
@@ -145,7 +139,8 @@ def _all_made(facts: FileFacts, values: list[tuple[ast.expr, int]]) -> ast.expr 
     """The first call that makes a generator, if nothing else is among the values but what a caller may hand in."""
     ends = [end for value, scope in values for end in definitions_of(facts, value, scope)]
     made = [end.node for end in ends if isinstance(end, Definition) and _makes_one(facts, end)]
-    handed_in = sum(isinstance(end, Parameter) and _is_optional(facts, end) for end in ends)
+    parameters = (parameter_binding(facts, end.function, end.name) for end in ends if isinstance(end, Parameter))
+    handed_in = sum(is_literal_none(one.value) for one in parameters)
     return made[0] if made and len(made) + handed_in == len(ends) else None
 
 
@@ -160,12 +155,6 @@ def _makes_one(facts: FileFacts, end: Definition) -> bool:
     )
 
 
-def _is_optional(facts: FileFacts, parameter: Parameter) -> bool:
-    bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
-    defaults = [binding.value for binding in bindings if binding.kind is BindingKind.PARAMETER]
-    return all(map(is_literal_none, defaults))
-
-
 def _is_reseeded(facts: FileFacts, generator: ast.expr) -> bool:
     """Whether anything but the making seeds, replaces or hands back the generator's state."""
     name = last_word(generator)
@@ -176,9 +165,5 @@ def _is_reseeded(facts: FileFacts, generator: ast.expr) -> bool:
             return True
         if isinstance(call.func, ast.Name) and call.func.id == "setattr":
             return True
-    return any(_replaces(assignment.target, name) for assignment in facts.symbols.assignments)
-
-
-def _replaces(target: ast.Attribute | ast.Subscript, name: str) -> bool:
-    """`info.dataset.rng = ...`."""
-    return isinstance(target, ast.Attribute) and target.attr == name and not is_self(target.value)
+    stored = (one.target for one in facts.symbols.assignments)  # `info.dataset.rng = ...`
+    return any(isinstance(one, ast.Attribute) and one.attr == name and not is_self(one.value) for one in stored)

@@ -23,7 +23,7 @@ def steps(facts: FileFacts, value: Value, call: ast.Call) -> Iterator[Move]:
     if run:
         yield from (move for target in run for move in _given(value, call, target))
         return
-    name = facts.names(call.func, scope).only or _own_name(facts, call.func, scope)
+    name = facts.names(call.func, scope).only or own_class(facts, call.func, scope)
     yield from _put(value, call)
     yield from _passed(value, call, name)
     yield from _kept_by_object(facts, value, call, name)
@@ -123,14 +123,8 @@ def symbols_called(facts: FileFacts, function: ast.expr, scope: int) -> list[str
     if isinstance(function, ast.Attribute) and is_super(function.value):
         bases = base_names(facts, owner) if owner is not None else []
         names = frozenset(base if function.attr == "__init__" else f"{base}().{function.attr}" for base in bases)
-    names = names or frozenset(filter(None, [_own_name(facts, function, scope)]))
+    names = names or frozenset(filter(None, [own_class(facts, function, scope)]))
     own = own_scope(facts, next(iter(names))) if len(names) == 1 else None
     if own is not None and facts.symbols.scopes[own].kind is ScopeKind.CLASS:  # its constructor is a base's
         names = frozenset(base_names(facts, own))
     return sorted(name for name in names if "::" in name and not name.startswith(f"{facts.path}::"))
-
-
-def _own_name(facts: FileFacts, function: ast.expr, scope: int) -> str:
-    """The full name of the class that `cls(...)` makes an object of."""
-    owner = own_class(facts, function, scope)
-    return "" if owner is None else f"{facts.path}::{facts.symbols.scopes[owner].qualname}"

@@ -11,7 +11,7 @@ from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import decisions
 from torchlint.facts.control.order import precedes
 from torchlint.facts.flow.values import ELSEWHERE, Value
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.functions import parameter_binding
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -76,7 +76,7 @@ def _answer(facts: FileFacts, test: ast.expr, calls: Calls) -> bool | None:
     owner = None if name is None else facts.resolver.owner(name, scope)
     if name is None or owner is None:
         return None
-    given: tuple[ast.expr | None, int] = (_default(facts, owner.index, name), owner.parent or 0)
+    given: tuple[ast.expr | None, int] = (parameter_binding(facts, owner.index, name).value, owner.parent or 0)
     for call in calls:
         if call is ELSEWHERE:
             continue
@@ -86,8 +86,3 @@ def _answer(facts: FileFacts, test: ast.expr, calls: Calls) -> bool | None:
     values = facts.value(*given)
     answers = {bool(constant) for constant in values.constants}
     return answers.pop() if values.is_known and len(answers) == 1 else None
-
-
-def _default(facts: FileFacts, function: int, name: str) -> ast.expr | None:
-    bindings = facts.symbols.scopes[function].bindings[name]
-    return next((one.value for one in bindings if one.kind is BindingKind.PARAMETER), None)

@@ -9,7 +9,7 @@ from typing import Any
 from torchlint.catalogue.load import load_containers
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow import arguments
-from torchlint.facts.flow.values import EACH, Field, Item, Kept, Move, Returned, Value, item_at
+from torchlint.facts.flow.values import EACH, Field, Item, Kept, Move, Returned, Value
 from torchlint.facts.memoizing import memoized
 
 
@@ -41,7 +41,7 @@ def _attribute(facts: FileFacts, value: Value, above: ast.Attribute) -> Iterator
     if not isinstance(call, ast.Call) or call.func is not above or not value.path:
         return
     if above.attr in load_containers().taking:
-        key = item_at(call.args[0]) if call.args else EACH
+        key = Item.at(call.args[0]) if call.args else EACH
         yield from (one.at(call) for one in value.taken(key))
     elif above.attr in load_containers().keeping:
         yield value.moved(call)
@@ -57,7 +57,7 @@ def _subscript(_: FileFacts, value: Value, above: ast.Subscript) -> Iterator[Mov
         if value.path:
             yield value.moved(above)
     else:
-        yield from (one.at(above) for one in value.taken(item_at(above.slice)))
+        yield from (one.at(above) for one in value.taken(Item.at(above.slice)))
 
 
 def _display(facts: FileFacts, value: Value, above: ast.List | ast.Tuple | ast.Set) -> Iterator[Move]:
@@ -78,7 +78,7 @@ def _mapping(facts: FileFacts, value: Value, above: ast.Dict) -> Iterator[Move]:
     if key is None:  # `**options`
         yield value.at(above)
     elif key is not value.node:
-        yield from value.inside(item_at(key), above)
+        yield from value.inside(Item.at(key), above)
 
 
 @memoized
@@ -113,15 +113,11 @@ def _added(_: FileFacts, value: Value, above: ast.AugAssign) -> Iterator[Move]:
         yield Kept(above.target, value.moved(value.node), in_place=True)
 
 
-def _returned(facts: FileFacts, value: Value, above: ast.Return | ast.YieldFrom) -> Iterator[Move]:
-    yield from left(facts, above, value)
-
-
 def _yielded(facts: FileFacts, value: Value, above: ast.Yield) -> Iterator[Move]:
-    yield from (move for one in value.inside(EACH, value.node) for move in left(facts, above, one))
+    yield from (move for one in value.inside(EACH, value.node) for move in left(facts, one, above))
 
 
-def left(facts: FileFacts, place: ast.AST, value: Value) -> Iterator[Returned]:
+def left(facts: FileFacts, value: Value, place: ast.AST) -> Iterator[Returned]:
     """What leaves the function around a place."""
     function = facts.function_of(facts.index.scope_of(place))
     if function is not None:
@@ -139,33 +135,20 @@ def _argument(facts: FileFacts, value: Value, above: ast.Call | ast.keyword) -> 
 
 
 _STEPS: dict[type[ast.AST | None], Callable[[FileFacts, Value, Any], Iterator[Move]]] = {
-    ast.Await: _same,
-    ast.BoolOp: _same,
-    ast.Starred: _same,
-    ast.IfExp: _same,
+    **dict.fromkeys((ast.Await, ast.BoolOp, ast.Starred, ast.IfExp), _same),
     ast.NamedExpr: _walrus,
     ast.BinOp: _operator,
     ast.Attribute: _attribute,
     ast.Subscript: _subscript,
-    ast.List: _display,
-    ast.Tuple: _display,
-    ast.Set: _display,
+    **dict.fromkeys((ast.List, ast.Tuple, ast.Set), _display),
     ast.Dict: _mapping,
-    ast.ListComp: _element,
-    ast.SetComp: _element,
-    ast.GeneratorExp: _element,
-    ast.DictComp: _element,
-    ast.comprehension: _gone_through,
-    ast.For: _gone_through,
-    ast.AsyncFor: _gone_through,
+    **dict.fromkeys((ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp), _element),
+    **dict.fromkeys((ast.comprehension, ast.For, ast.AsyncFor), _gone_through),
     ast.withitem: _entered,
-    ast.Assign: _assigned,
-    ast.AnnAssign: _assigned,
+    **dict.fromkeys((ast.Assign, ast.AnnAssign), _assigned),
     ast.AugAssign: _added,
-    ast.Return: _returned,
+    **dict.fromkeys((ast.Return, ast.YieldFrom), left),
     ast.Yield: _yielded,
-    ast.YieldFrom: _returned,
     ast.Lambda: _lambda,
-    ast.keyword: _argument,
-    ast.Call: _argument,
+    **dict.fromkeys((ast.keyword, ast.Call), _argument),
 }

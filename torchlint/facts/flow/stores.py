@@ -13,22 +13,10 @@ from torchlint.facts.classes import base_names, family_of, own_class
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.order import dominates, may_follow
 from torchlint.facts.flow.chronology import as_usual, is_ruled_out
-from torchlint.facts.flow.values import (
-    EACH,
-    ELSEWHERE,
-    Exit,
-    Field,
-    Given,
-    Kept,
-    Move,
-    Returned,
-    Stored,
-    Value,
-    item_at,
-)
+from torchlint.facts.flow.values import EACH, ELSEWHERE, Exit, Field, Given, Item, Kept, Move, Returned, Stored, Value
 from torchlint.facts.functions import is_method, own_scope
 from torchlint.facts.reaching import lasting, reaching, reads_by_binding
-from torchlint.facts.scopes import Binding, BindingKind, CallSite, Scope, ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import is_own
 
 if TYPE_CHECKING:
@@ -46,7 +34,7 @@ def kept(facts: FileFacts, move: Kept, sanitizes: Sanitizer) -> Iterator[Move]:
     elif isinstance(target, ast.Tuple | ast.List):
         yield from (Kept(target.elts[place], one) for place, one in value.unpacked(len(target.elts)))
     elif isinstance(target, ast.Subscript):
-        within = value.inside(item_at(target.slice), value.node)
+        within = value.inside(Item.at(target.slice), value.node)
         yield from (Kept(target.value, one, in_place=True) for one in within)
     elif isinstance(target, ast.Attribute):
         yield from _attribute(facts, target, value)
@@ -157,10 +145,9 @@ def _lasting(
         return lambda _: True
     named = reads[0].id if isinstance(reads[0], ast.Name) else ""
     owner = facts.symbols.scopes[function or 0]
-    home = owner if not named or named in owner.bindings else None
-    if home is None:
+    if named and named not in owner.bindings:
         return lambda _: True
-    lasts = lasting(facts, home, named, stored, beside)
+    lasts = lasting(facts, owner, named, stored, beside)
     return lambda one: facts.function_of(facts.symbols.scope_of[one]) != function or lasts(one)
 
 
@@ -172,15 +159,10 @@ def _kills(
     home = None if stored is None else facts.function_of(facts.symbols.scope_of[stored])
     if stored is not None and home == function and not may_follow(facts, stored, killer):
         return False
-    around = [] if stored is None else list(enclosing(facts, stored))
-    for one in as_usual(facts, killer, calls):
-        if function == elsewhere:
-            is_sure = dominates(facts, one, read)
-        else:
-            is_sure = function != home or all(outer in around for outer in enclosing(facts, one))
-        if is_sure:
-            return True
-    return False
+    if function == elsewhere:
+        return any(dominates(facts, one, read) for one in as_usual(facts, killer, calls))
+    around = set(() if stored is None else enclosing(facts, stored))
+    return function != home or any(around.issuperset(enclosing(facts, one)) for one in as_usual(facts, killer, calls))
 
 
 def _landing(facts: FileFacts, read: ast.expr, value: Value) -> Value:
@@ -192,7 +174,7 @@ def _landing(facts: FileFacts, read: ast.expr, value: Value) -> Value:
         if isinstance(above, ast.Attribute):
             found = [one.at(above) for one in last.taken(Field(above.attr))]
         elif isinstance(above, ast.Subscript) and above.value is last.node and isinstance(above.slice, ast.Constant):
-            found = [one.at(above) for one in last.taken(item_at(above.slice))]
+            found = [one.at(above) for one in last.taken(Item.at(above.slice))]
         else:
             found = []
     return last
@@ -234,14 +216,12 @@ def other_stores(facts: FileFacts, move: Stored) -> list[ast.Attribute]:
 
 def constructions_of(facts: FileFacts, classes: set[str]) -> list[ast.Call]:
     """The calls that make objects of some classes, by their full names."""
-    return [site.node for site in facts.symbols.calls if _makes(facts, site, classes)]
-
-
-def _makes(facts: FileFacts, site: CallSite, classes: set[str]) -> bool:
-    if facts.names(site.node.func, site.scope).only in classes:
-        return True
-    owner = own_class(facts, site.node.func, site.scope)  # `cls(...)`
-    return owner is not None and symbol_of(facts, owner) in classes
+    return [
+        site.node
+        for site in facts.symbols.calls
+        if facts.names(site.node.func, site.scope).only in classes
+        or own_class(facts, site.node.func, site.scope) in classes
+    ]
 
 
 def reads_of_field(facts: FileFacts, symbol: str, name: str) -> list[ast.Attribute]:
@@ -279,14 +259,8 @@ def returned(facts: FileFacts, move: Returned) -> Iterator[Move]:
             yield value.at(site.node)
         elif facts.names(site.node.func, site.scope).only == "builtins.map":
             yield from value.inside(EACH, site.node)
-    if is_method(facts, function):
-        yield from _of_method(facts, function, value)
+    if is_method(facts, function):  # `self.names` of a property, `self.names()` in a class whose heir defines it
+        for read in _own_reads(facts, function.name, family_of(facts, function.parent or 0)):
+            above = facts.index.parents[read]
+            yield value.at(above if isinstance(above, ast.Call) and above.func is read else read)
     yield Exit(symbol_of(facts, move.function), None, value.path, value.label)
-
-
-def _of_method(facts: FileFacts, function: Scope, value: Value) -> Iterator[Value]:
-    """`self.names` of a property, and `self.names()` in a class whose heir defines it."""
-    family = family_of(facts, function.parent or 0)
-    for read in _own_reads(facts, function.name, family):
-        above = facts.index.parents[read]
-        yield value.at(above if isinstance(above, ast.Call) and above.func is read else read)

@@ -21,6 +21,12 @@ class Item(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
 
     key: int | str | None = None
 
+    @staticmethod
+    def at(index: ast.expr) -> Item:
+        """The entry that a subscript asks for."""
+        constant = index.value if isinstance(index, ast.Constant) else None
+        return Item(constant) if isinstance(constant, int | str) and not isinstance(constant, bool) else EACH
+
 
 class Called(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     """What calling a function, or an object of a class, gives."""
@@ -30,15 +36,16 @@ EACH = Item()
 CALLED = Called()
 
 
-def item_at(index: ast.expr) -> Item:
-    """The entry that a subscript asks for."""
-    constant = index.value if isinstance(index, ast.Constant) else None
-    return Item(constant) if isinstance(constant, int | str) and not isinstance(constant, bool) else EACH
-
-
 Content = Field | Item | Called
 Path = tuple[Content, ...]
 """What leads from an object to the value that it holds; nothing where the object is the value."""
+
+
+def fits(one: Content | None, other: Content) -> bool:
+    """Whether a content is the other, or may be: an entry that may stand anywhere."""
+    is_anywhere = isinstance(one, Item) and isinstance(other, Item) and None in (one.key, other.key)
+    return is_anywhere or one == other
+
 
 ELSEWHERE = ast.Call(ast.Name("elsewhere", ast.Load()), [], [])
 """Stands for the call of another file by which a value came into a function: where it goes back to is not seen."""
@@ -69,8 +76,7 @@ class Value(msgspec.Struct, frozen=True):
     def taken(self, content: Content) -> list[Value]:
         """What reading a content of the object gives of the value."""
         first = self.path[0] if self.path else None
-        both = isinstance(first, Item) and isinstance(content, Item) and None in (first.key, content.key)
-        return [replace(self, path=self.path[1:])] if both or first == content else []
+        return [replace(self, path=self.path[1:])] if fits(first, content) else []
 
     def unpacked(self, size: int) -> Iterator[tuple[int, Value]]:
         """What each of so many names takes that the object is unpacked into, by its place."""

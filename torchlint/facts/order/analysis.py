@@ -82,7 +82,8 @@ class OrderAnalysis(Analysis):
 
     def _into_files(self, value: Value, call: ast.Call) -> Iterator[Exit]:
         is_lost = value.label == loops.KEYED and files.sorts_keys(self.facts, call)
-        for name in () if is_lost else sorted(files.written_to(self.facts, call)):
+        file, scope = files.file_of(self.facts, call), self.facts.index.inner_scope_of(call)
+        for name in () if is_lost else sorted(files.names_of_file(self.facts, file, scope)):
             yield Exit("", Written(name), value.path, "" if value.label == files.SPELLED else value.label)
 
     # -- what an enclosing node makes of the order ---------------------------------------------------------------------
@@ -231,7 +232,7 @@ class OrderAnalysis(Analysis):
             elif places.splits(statement, above, numbers):
                 yield Sink(loops.SPLIT, statement)
             elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield):
-                yield from left(self.facts, statement, kept.at(statement.value))
+                yield from left(self.facts, kept.at(statement.value), statement)
             else:
                 yield from self.filled(above, statement, index, kept)
 
@@ -244,7 +245,8 @@ class OrderAnalysis(Analysis):
 
     def numbers_in(self, loop: For, index: str | None) -> set[str]:
         """The names by which a loop hands out numbers."""
-        return loops.counters_in(loop) | ({index} if index is not None else set())
+        counted = {name for node in ast.walk(loop) if (name := loops.counted(node)) is not None}
+        return counted | ({index} if index is not None else set())
 
     def filled(self, loop: For, statement: ast.stmt, index: str | None, value: Value) -> Iterator[Move | Sink]:
         """What a statement of a loop makes of the order."""

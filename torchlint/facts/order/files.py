@@ -41,11 +41,6 @@ _PREPARING = re.compile(r"(?<![a-z])data(?:sets?)?(?![a-z])|pre_?process|prepare
 """Words of files that make the data for others."""
 
 
-def written_to(facts: FileFacts, call: ast.Call) -> frozenset[str]:
-    """What the file is called that a call writes to."""
-    return names_of_file(facts, file_of(facts, call), facts.index.inner_scope_of(call))
-
-
 def file_of(facts: FileFacts, call: ast.Call) -> ast.expr | None:
     """The file that a call writes to: `json.dump(rows, file)`, `file.write(row)`, `table.to_csv(file)`."""
     if isinstance(call.func, ast.Attribute) and call.func.attr in LINES:

@@ -124,13 +124,8 @@ def _picks_one(test: ast.expr) -> bool:
     return bool(texts) and not is_of_part and not texts[0].startswith(".")
 
 
-def counters_in(loop: ast.For | ast.AsyncFor) -> set[str]:
-    """The names by which a loop counts."""
-    return {name for node in ast.walk(loop) if (name := _counted(node)) is not None}
-
-
-def _counted(node: ast.AST) -> str | None:
-    """The name in `i += 1` or `i = i + 1`."""
+def counted(node: ast.AST) -> str | None:
+    """The name by which a loop counts: in `i += 1` or `i = i + 1`."""
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and is_number(node.value):
         return node.target.id
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add):

@@ -66,11 +66,6 @@ def of_method(method: str, receiver: Kind) -> Kind:
     return receiver if method in load_values().methods.get(receiver, ()) else Kind.UNKNOWN
 
 
-def of_attribute(name: str, owner: Kind) -> Kind:
-    """What an attribute of this name is on a value of this kind."""
-    return load_values().attributes.get(owner, {}).get(name, Kind.UNKNOWN)
-
-
 def of_class(name: str | None) -> Kind:
     """What an annotation says, by its full name."""
     return _classes().get(name or "", Kind.UNKNOWN)
@@ -115,12 +110,9 @@ def _held_at(held: ast.expr, holder: str | None, part: Part) -> list[ast.expr]:
         return [held]
     if holder in generics.mappings and part != "each" and isinstance(held, ast.Tuple) and len(held.elts) == 2:
         return [held.elts[1]]
-    if holder in generics.tuples:
-        return _of_tuple(held.elts if isinstance(held, ast.Tuple) else [held], part)
-    return []
-
-
-def _of_tuple(elements: list[ast.expr], part: Part) -> list[ast.expr]:
+    if holder not in generics.tuples:
+        return []
+    elements = held.elts if isinstance(held, ast.Tuple) else [held]
     if elements and is_ellipsis(elements[-1]):
         return elements[:1]
     if not isinstance(part, int):

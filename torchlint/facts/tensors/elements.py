@@ -8,9 +8,9 @@ from functools import partial
 from torchlint.facts.definitions import definitions_of, every
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import End, Parameter
+from torchlint.facts.functions import parameter_binding
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tensors.methods import element_of_type, method_named, operation_named
 from torchlint.facts.tensors.operands import FUNCTIONS, Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tree import last_word, method_called
@@ -34,19 +34,13 @@ def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
 
 def _of_end(facts: FileFacts, one: End, depth: int) -> str | None:
     if isinstance(one, Parameter):
-        return _of_parameter(facts, one)
+        declared = parameter_binding(facts, one.function, one.name)
+        annotation = None if declared.annotation is None else facts.names(declared.annotation, declared.scope).only
+        return element_of_type((annotation or "").removeprefix("torch."))
     if one is None or not one.parts:
         return None if one is None else _of_made(facts, one.node, one.scope, depth)
     part = picked_result(one)
     return None if part is None else _element_of_part(facts, part, depth)
-
-
-def _of_parameter(facts: FileFacts, parameter: Parameter) -> str | None:
-    bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
-    declared = {(b.annotation, b.scope) for b in bindings if b.kind is BindingKind.PARAMETER and b.annotation}
-    names = (facts.names(annotation, scope).only or "" for annotation, scope in declared)
-    found = {element_of_type(name.removeprefix("torch.")) for name in names}
-    return found.pop() if len(found) == 1 else None
 
 
 def _of_made(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> str | None:
@@ -63,7 +57,9 @@ def _of_made(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> 
         return element_of(facts, expression.value, scope, depth - 1)
     if isinstance(expression, ast.Call):
         return _of_call(facts, expression, scope, depth)
-    return _of_attribute(facts, expression, scope, depth) if isinstance(expression, ast.Attribute) else None
+    if isinstance(expression, ast.Attribute) and expression.attr in ("T", "mT", "data", "grad"):
+        return element_of(facts, expression.value, scope, depth - 1)
+    return "integer" if isinstance(expression, ast.Attribute) and expression.attr == "indices" else None
 
 
 def is_named_mask(expression: ast.expr | None) -> bool:
@@ -178,12 +174,6 @@ def _of_display(facts: FileFacts, display: ast.expr, scope: int) -> str | None:
     if not kinds or None in kinds:
         return None
     return "float" if "float" in kinds else "integer"
-
-
-def _of_attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: int) -> str | None:
-    if expression.attr in ("T", "mT", "data", "grad"):
-        return element_of(facts, expression.value, scope, depth - 1)
-    return "integer" if expression.attr == "indices" else None
 
 
 @memoized

@@ -20,7 +20,7 @@ from torchlint.facts.scopes import Binding, BindingKind, CallSite, Variable
 from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
 from torchlint.facts.tensors.methods import is_method_of_tensors, method_named
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
-from torchlint.facts.tree import is_literal_none, is_method_call, is_self
+from torchlint.facts.tree import is_method_call, is_self
 
 Ask = Callable[[FileFacts, ast.expr | None, int, int], Kind]
 """`kind_of`, which asks in turn what stands here."""
@@ -40,13 +40,11 @@ def shows_tensor(call: ast.Call) -> bool:
         return False
     if function.attr == "view":
         return any(_is_size(argument) for argument in call.args)
-    is_along = is_method_of_tensors(function.attr) and any(map(_says_dimension, call.keywords))
+    # `dim=-1`, `keepdim=True`; xarray names its dimensions: `dim="time"`.
+    is_along = is_method_of_tensors(function.attr) and any(
+        one.arg == "keepdim" or (one.arg == "dim" and _is_size(one.value)) for one in call.keywords
+    )
     return is_along or method_named(function.attr).only_of_tensors
-
-
-def _says_dimension(given: ast.keyword) -> bool:
-    """`dim=-1`, `keepdim=True`; xarray names its dimensions: `dim="time"`."""
-    return given.arg == "keepdim" or (given.arg == "dim" and _is_size(given.value))
 
 
 def _is_size(argument: ast.expr) -> bool:
@@ -62,11 +60,9 @@ def is_used_as_tensor(facts: FileFacts, name: ast.Name, scope: int, bindings: Se
         return False
     if variable in facts.cached(_tested):
         return False  # its type differs from branch to branch
-    for site in facts.cached(_uses).get(variable, ()):
-        first, last = lines_of(block_of(facts, site.statement))
-        if first <= name.lineno <= last and reaching(facts, name.id, site.scope, site.node) == list(bindings):
-            return True
-    return False
+    uses = ((site, *lines_of(block_of(facts, site.statement))) for site in facts.cached(_uses).get(variable, ()))
+    around = (site for site, first, last in uses if first <= name.lineno <= last)
+    return any(reaching(facts, name.id, site.scope, site.node) == list(bindings) for site in around)
 
 
 def _may_be_tensor(facts: FileFacts, binding: Binding) -> bool:
@@ -177,7 +173,7 @@ def of_piece(ask: Ask, facts: FileFacts, value: ast.expr, scope: int, part: Part
         return _of_result_part(ask, facts, value, scope, part, depth)
     if isinstance(value, ast.Name):
         bindings = reaching(facts, value.id, scope, value)
-        return agreed(_of_bound_piece(ask, facts, b, part, depth) for b in bindings if not is_unset(b))
+        return agreed(_of_bound_piece(ask, facts, b, part, depth) for b in bindings if not b.is_unset)
     if isinstance(value, ast.Attribute):
         declared = class_bindings(facts, value, scope) if attribute_values(facts, value, scope) is not None else []
         return agreed(kind_of_annotation(facts, annotation, scope, part) for annotation in declared)
@@ -235,7 +231,3 @@ def _returned(facts: FileFacts, ask: Ask, function: int, part: Part, depth: int)
     if part == "whole":
         return agreed(ask(facts, value, function, depth - 1) for value in values)
     return agreed(of_piece(ask, facts, value, function, part, depth - 1) for value in values)
-
-
-def is_unset(binding: Binding) -> bool:
-    return binding.kind is BindingKind.ASSIGN and is_literal_none(binding.value)

@@ -12,7 +12,7 @@ from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import is_none, step_back
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End
-from torchlint.facts.functions import own_scope
+from torchlint.facts.functions import own_scope, parameter_binding
 from torchlint.facts.loops import loops_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
@@ -25,12 +25,10 @@ from torchlint.facts.tensors.annotations import (
     agreed,
     gives_one_tensor,
     kind_of_annotation,
-    of_attribute,
     of_function,
     of_method,
 )
 from torchlint.facts.tensors.kind_evidence import (
-    is_unset,
     is_used_as_tensor,
     of_piece,
     of_result,
@@ -92,7 +90,8 @@ def _position(index: ast.expr) -> Part:
 def _of_attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: int) -> Kind:
     steps = step_back(facts, Definition(expression, scope))
     if steps is None:
-        return of_attribute(expression.attr, kind_of(facts, expression.value, scope, depth - 1))
+        owner = kind_of(facts, expression.value, scope, depth - 1)
+        return load_values().attributes.get(owner, {}).get(expression.attr, Kind.UNKNOWN)
     given = class_bindings(facts, expression, scope) if is_own(expression) else []
     declared = {kind_of_annotation(facts, annotation, scope) for annotation in given} - {Kind.UNKNOWN}
     return agreed(declared) if declared else _of_steps(facts, steps, depth)
@@ -107,7 +106,7 @@ def _of_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> Kind:
         return tested
     bindings = reaching(facts, name.id, scope, name)
     # What stands for "not yet" is never what the code goes on to use.
-    given = [binding for binding in bindings if not is_unset(binding)] or bindings
+    given = [binding for binding in bindings if not binding.is_unset] or bindings
     found = agreed(_of_binding(facts, binding, owner.index, name.id, depth) for binding in given)
     if found is Kind.NUMBER:
         return _augmented(facts, name, owner.bindings[name.id], depth)
@@ -150,8 +149,7 @@ def _is_forward_input(facts: FileFacts, scope: int, name: str) -> bool:
     function = facts.symbols.scopes[scope]
     if function.kind is not ScopeKind.FUNCTION or function.name != "forward" or name == "self":
         return False
-    parameters = [binding for binding in function.bindings[name] if binding.kind is BindingKind.PARAMETER]
-    return all(binding.value is None for binding in parameters) and is_module_class(facts, function.parent)
+    return parameter_binding(facts, scope, name).value is None and is_module_class(facts, function.parent)
 
 
 def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> Kind:
@@ -184,7 +182,9 @@ def _of_comparison(facts: FileFacts, expression: ast.Compare, scope: int, depth:
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
     name = facts.names(call.func, scope).only
     if name in load_values().like_first and call.args:
-        return _of_reshaped(facts, call.args[0], scope, depth)
+        whole = kind_of(facts, call.args[0], scope, depth - 1)  # of one tensor; of several that einops stacks, each
+        is_several = whole in (Kind.OTHER, Kind.UNKNOWN)
+        return of_piece(kind_of, facts, call.args[0], scope, "each", depth - 1) if is_several else whole
     is_module = name is not None and is_module_class(facts, own_scope(facts, name))
     known = Kind.MODULE if is_module else Kind.UNKNOWN if name is None else of_function(name)
     if known is Kind.UNKNOWN:
@@ -202,9 +202,3 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Kind:
     if receiver is Kind.UNKNOWN and facts.imports_torch and shows_tensor(call):
         return Kind.TENSOR
     return of_method(call.func.attr, receiver)
-
-
-def _of_reshaped(facts: FileFacts, given: ast.expr, scope: int, depth: int) -> Kind:
-    """What einops makes of a tensor, or of several that it stacks."""
-    whole = kind_of(facts, given, scope, depth - 1)
-    return of_piece(kind_of, facts, given, scope, "each", depth - 1) if whole in (Kind.OTHER, Kind.UNKNOWN) else whole
