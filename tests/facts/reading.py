@@ -7,7 +7,7 @@ import textwrap
 
 from torchlint.catalogue import load_catalogue
 from torchlint.facts.file import FileFacts
-from torchlint.facts.name_table import NameTable
+from torchlint.facts.full_names import NameTable
 from torchlint.project.modules import ModuleIndex
 from torchlint.source.syntax import parse_python
 from torchlint.source.text import source_from_bytes

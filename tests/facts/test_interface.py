@@ -9,8 +9,7 @@ import pytest
 
 import torchlint
 from tests.facts.reading import facts_of
-from torchlint.facts.exports import exports_of
-from torchlint.facts.interface import interface_of
+from torchlint.facts.exports import exports_of, interface_of
 
 OWN = [path.read_text(encoding="utf-8") for path in sorted(Path(torchlint.__file__).parent.glob("*/*.py"))]
 

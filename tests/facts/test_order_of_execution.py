@@ -14,7 +14,7 @@ from torchlint.facts.control.blocks import loops_around
 from torchlint.facts.control.conditions import conditions_on, mutually_exclusive
 from torchlint.facts.control.order import between, dominates, may_follow, precedes, run_after
 from torchlint.facts.file import FileFacts
-from torchlint.facts.name_table import NameTable
+from torchlint.facts.full_names import NameTable
 from torchlint.project.modules import ModuleIndex
 from torchlint.source.syntax import parse_python
 from torchlint.source.text import source_from_bytes

@@ -19,7 +19,7 @@ from torchlint.engine.analysis import FileResult
 from torchlint.engine.cache.results import ResultCache
 from torchlint.engine.process_state import ProcessState
 from torchlint.engine.projects import Execution, ProjectRun
-from torchlint.facts.interface import interface_of
+from torchlint.facts.exports import interface_of
 
 torch = pytest.importorskip("torch")
 

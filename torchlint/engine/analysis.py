@@ -21,8 +21,8 @@ from torchlint.engine.suppression import Comment, read_comments
 from torchlint.errors import OverBudget, Python2Source, SkippedSource, UnreadableSource
 from torchlint.facts.exports import exports_of
 from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import NameTable
 from torchlint.facts.imported import Modules
-from torchlint.facts.name_table import NameTable
 from torchlint.facts.places import StatementLines
 from torchlint.facts.summarising import summarise
 from torchlint.facts.summary import FileSummary
@@ -84,7 +84,7 @@ class Reading(msgspec.Struct, frozen=True, array_like=True, gc=False):
     gone_through: tuple[str, ...] = ()
     """Those of the other files of which all names count."""
     interface: bytes = b""
-    """What others read of the file (facts/interface.py)."""
+    """What others read of the file (facts/exports.py)."""
 
 
 def reading_of(facts: FileFacts, modules: ModuleIndex, *, is_kept: bool) -> Reading:

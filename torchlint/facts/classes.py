@@ -12,7 +12,7 @@ from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
 from torchlint.facts.scopes import Scope, ScopeKind
-from torchlint.facts.tree import is_literal_none, is_own, is_self, last_word, literal_text
+from torchlint.facts.tree import is_literal_none, is_method_call, is_own, is_self, last_word, literal_text
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -167,8 +167,7 @@ def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
             if not (is_own(root) and root.attr == target.attr):  # `self.net = self.net.cuda()`
                 found.setdefault((owner, target.attr), []).append(value)
     for site in facts.symbols.calls:
-        function = site.node.func
-        if isinstance(function, ast.Attribute) and function.attr in _REGISTER and len(site.node.args) > 1:
+        if is_method_call(site.node, *_REGISTER) and len(site.node.args) > 1:
             name, owner = literal_text(site.node.args[0]), facts.class_of(site.scope)
             if owner is not None and name:
                 found.setdefault((owner, name), []).append((site.node.args[1], site.scope))

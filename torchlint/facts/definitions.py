@@ -86,7 +86,7 @@ def seen_values(
 def values_everywhere(facts: FileFacts, expression: ast.expr, scope: int) -> list[tuple[ast.expr, int]]:
     """All values that an expression may be, through whatever keeps them; nothing where one is not seen."""
     ends = definitions_of(facts, expression, scope, EVERYWHERE | Through.CHANGES)
-    open_ones = [one for one in ends if not (isinstance(one, Parameter) and callers(facts, one.function))]
+    open_ones = [one for one in ends if not is_given_here(facts, one)]
     whole = [(one.node, one.scope) for one in open_ones if isinstance(one, Definition) and not one.parts]
     return whole if len(whole) == len(open_ones) and whole != [(expression, scope)] else []
 
@@ -94,6 +94,11 @@ def values_everywhere(facts: FileFacts, expression: ast.expr, scope: int) -> lis
 def is_none(one: End) -> bool:
     """Whether a value stands for "not yet", which is never what the code goes on to use."""
     return isinstance(one, Definition) and is_literal_none(one.node)
+
+
+def is_given_here(facts: FileFacts, one: End) -> bool:
+    """Whether a value is a parameter of which calls in the file say what it is."""
+    return isinstance(one, Parameter) and bool(callers(facts, one.function))
 
 
 def only_end(facts: FileFacts, expression: ast.expr | None, scope: int, through: Through = Through.CHANGES) -> End:

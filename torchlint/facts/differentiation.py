@@ -102,11 +102,9 @@ def _given(call: ast.Call) -> Iterator[tuple[int | str, ast.expr]]:
 def _may_carry(facts: FileFacts, value: ast.expr, scope: int) -> bool:
     if isinstance(value, ast.Constant) or is_cut_off(facts, value, scope):
         return False
-    return not is_named_for_data(facts, value, scope) or _is_given_to_a_loss(facts, value, scope)
-
-
-def _is_given_to_a_loss(facts: FileFacts, value: ast.expr, scope: int) -> bool:
-    """Whether a value is a parameter of a function beside a loss: its `img` is mostly what a model made."""
+    if not is_named_for_data(facts, value, scope):
+        return True
+    # What a parameter of a function beside a loss stands for, say `img`, a model mostly made.
     if not isinstance(value, ast.Name) or facts.function_name(scope) in ("", "forward"):
         return False
     has_losses = bool(facts.cached(loss_symbols))

@@ -99,9 +99,12 @@ def entries_of(facts: FileFacts, watch: Watch, *, is_notebook: bool) -> Iterator
         decorators = scope.node.decorator_list if isinstance(scope.node, Function) else ()
         if any(_is_command(facts, decorator, scope.parent or 0, watch) for decorator in decorators):
             yield Entry(EntryKind.COMMAND, scope.qualname, place_of(facts, scope.node))
-    if not guards:
-        scripts = list(_script(facts, watch))
-        yield from _notebook(facts, scripts) if is_notebook else scripts
+    scripts = [] if guards else list(_script(facts, watch))
+    if is_notebook and not guards:  # a program whatever it does; it stands where a script would, or at its beginning
+        first = facts.tree.body[0] if facts.tree.body else facts.tree
+        yield Entry(EntryKind.NOTEBOOK, "", scripts[0].place if scripts else place_of(facts, first))
+    else:
+        yield from scripts
 
 
 _OPTIONS = frozenset({"argparse", "sys", "click", "fire", "typer", "tyro", "absl", "hydra", "omegaconf", "yaml"})
@@ -124,12 +127,6 @@ def _imported(statement: ast.stmt) -> list[str]:
     if isinstance(statement, ast.ImportFrom):
         return [statement.module or "."]
     return [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
-
-
-def _notebook(facts: FileFacts, scripts: list[Entry]) -> Iterator[Entry]:
-    """A notebook is a program whatever it does; it stands where a script would, else at its first statement."""
-    first = facts.tree.body[0] if facts.tree.body else facts.tree
-    yield Entry(EntryKind.NOTEBOOK, "", scripts[0].place if scripts else place_of(facts, first))
 
 
 _GROUPS = (".group", ".callback")

@@ -52,7 +52,10 @@ def _writes(facts: FileFacts, variables: frozenset[str]) -> Iterator[_Write]:
                 yield key, assignment.value, assignment.scope, assignment.target
     for site in facts.symbols.calls:
         yield from _of_call(facts, site, variables)
-    yield from _dictionary_keys(facts.tree, variables)
+    for node in ast.walk(facts.tree):  # the argument of `environ.update(...)`, or the environment of a child process
+        for named, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
+            if isinstance(named, ast.Constant) and named.value in variables:
+                yield named.value, value, 0, named
 
 
 def _of_call(facts: FileFacts, site: CallSite, variables: frozenset[str]) -> Iterator[_Write]:
@@ -63,14 +66,6 @@ def _of_call(facts: FileFacts, site: CallSite, variables: frozenset[str]) -> Ite
     elif method_called(call) == "update":
         for keyword in call.keywords:
             yield keyword.arg, keyword.value, site.scope, call
-
-
-def _dictionary_keys(tree: ast.Module, variables: frozenset[str]) -> Iterator[_Write]:
-    """`{"NAME": value}`: the argument of `environ.update(...)`, or the environment of a child process."""
-    for node in ast.walk(tree):
-        for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
-            if isinstance(key, ast.Constant) and key.value in variables:
-                yield key.value, value, 0, key
 
 
 def environment_outside_python(shown: str, text: str, variables: frozenset[str]) -> list[EnvironmentWrite]:

@@ -14,11 +14,10 @@ from torchlint.diagnostics import Location
 from torchlint.errors import OverBudget
 from torchlint.facts.binder import bind_names
 from torchlint.facts.constants import value_of
-from torchlint.facts.full_names import Names
+from torchlint.facts.full_names import Names, NameTable
 from torchlint.facts.grouping import grouped
 from torchlint.facts.imported import Modules
 from torchlint.facts.memoizing import memoized
-from torchlint.facts.name_table import NameTable
 from torchlint.facts.names import Resolver
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind, SymbolTable, Variable
 from torchlint.facts.tree import TreeIndex, is_main_guard, is_own, last_word

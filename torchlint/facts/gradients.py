@@ -44,7 +44,8 @@ def _gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
             answer = _answer_without_gradients(facts, statement.test, facts.symbols.scope_of[statement])
             if answer is not None:
                 spans += [lines_of(run) for run in governed(facts, statement, answer=answer)]
-    spans += [lines_of([function]) for function in _decorated(facts)]
+    functions = ((one.node, one.parent or 0) for one in facts.symbols.scopes if isinstance(one.node, Function))
+    spans += [lines_of([node]) for node, home in functions if any(_is_off(facts, d, home) for d in node.decorator_list)]
     return spans + [lines_of([function]) for function in _called_only_from(facts, spans)]
 
 
@@ -85,13 +86,6 @@ def _turns_off(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
         return False
     # `inference_mode(False)` turns gradients back on.
     return call is None or not call.args or facts.value(call.args[0], scope).constants != (False,)
-
-
-def _decorated(facts: FileFacts) -> Iterator[Function]:
-    for scope in facts.symbols.scopes:
-        node = scope.node
-        if isinstance(node, Function) and any(_is_off(facts, one, scope.parent or 0) for one in node.decorator_list):
-            yield node
 
 
 def _is_off(facts: FileFacts, decorator: ast.expr, scope: int) -> bool:

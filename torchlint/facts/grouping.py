@@ -9,6 +9,16 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
+def all_of(options: Iterable[frozenset[Key]]) -> frozenset[Key]:
+    """What any of the options holds; nothing where one of them is empty.
+
+    >>> all_of([frozenset({1}), frozenset()])
+    frozenset()
+    """
+    known = list(options)
+    return frozenset().union(*known) if all(known) else frozenset()
+
+
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     """The values of each key, in the order of the pairs.
 

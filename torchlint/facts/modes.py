@@ -15,7 +15,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.options.demands import Demand, demand_of, demands_on
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import words_in
-from torchlint.facts.values import Values, argument_of, may_be_hidden
+from torchlint.facts.values import argument_of, may_be_hidden
 
 
 class Mode(enum.IntEnum):
@@ -80,25 +80,14 @@ def _mode_of(facts: FileFacts, site: CallSite, switch: ModeSwitch) -> tuple[Mode
     parameter = facts.parameter_named(argument, site.scope)
     if parameter is not None:
         return Mode.ON, parameter
-    mode = _only_mode(facts.value(argument, site.scope), switch)
-    if mode is Mode.ON and switch.warn_argument:
-        return _with_warning(facts, site, switch), None
-    return mode, None
-
-
-def _with_warning(facts: FileFacts, site: CallSite, switch: ModeSwitch) -> Mode:
-    warn = argument_of(site.node, switch.warn_argument, None)
+    values = facts.value(argument, site.scope)
+    modes = {_mode_of_value(constant, switch) for constant in values.constants} if values.is_known else set()
+    mode = modes.pop() if len(modes) == 1 else Mode.OPTIONAL
+    warn = argument_of(site.node, switch.warn_argument, None) if mode is Mode.ON and switch.warn_argument else None
     if warn is None:
-        return Mode.ON
-    values = facts.value(warn, site.scope)
-    return Mode.ON if values.is_known and not any(values.constants) else Mode.WARN_ONLY
-
-
-def _only_mode(values: Values, switch: ModeSwitch) -> Mode | None:
-    if not values.is_known:
-        return Mode.OPTIONAL
-    modes = {_mode_of_value(constant, switch) for constant in values.constants}
-    return modes.pop() if len(modes) == 1 else Mode.OPTIONAL
+        return mode, None
+    warns = facts.value(warn, site.scope)
+    return Mode.ON if warns.is_known and not any(warns.constants) else Mode.WARN_ONLY, None
 
 
 def _mode_of_value(value: object, switch: ModeSwitch) -> Mode | None:
@@ -111,17 +100,13 @@ def _mode_of_value(value: object, switch: ModeSwitch) -> Mode | None:
 def _guard(facts: FileFacts, site: CallSite) -> tuple[bool, str | None]:
     """Whether an `if` decides over the call, and the parameter it asks when it is no more than that parameter."""
     for decision, answer in decisions(facts, site.statement):
-        if not _is_environmental(decision.test):
+        if _ASKING.isdisjoint(words_in(decision.test)):
             return True, facts.parameter_named(decision.test, site.scope) if answer else None
     return False, None
 
 
-def _is_environmental(test: ast.expr) -> bool:
-    """Tests that ask about the machine or the program, not about a choice: CUDA at hand, versions, the main guard."""
-    asking = {"is_available", "device_count", "__version__", "__name__", "hasattr", "version"}
-    return not asking.isdisjoint(words_in(test))
-
-
+_ASKING = frozenset({"is_available", "device_count", "__version__", "__name__", "hasattr", "version"})
+"""Words of tests that ask about the machine or the program, not about a choice: CUDA at hand, the main guard."""
 _PRECISION = "torch.set_float32_matmul_precision"
 """The one switch of this kind that is a function."""
 

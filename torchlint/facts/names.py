@@ -21,7 +21,7 @@ from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, Sc
 from torchlint.facts.tree import literal_text
 
 if TYPE_CHECKING:
-    from torchlint.facts.name_table import NameTable
+    from torchlint.facts.full_names import NameTable
 
 _DEPTH = 12
 """How many re-bindings are followed; real code has two or three, a cycle has no end."""
@@ -83,7 +83,7 @@ class Resolver:
         if isinstance(expression, ast.Call):
             return self._result(expression, scope, depth)
         if isinstance(expression, ast.Subscript):
-            found = picked_from(self, expression, scope, depth)
+            found = picked_from(self, expression.value, expression.slice, scope, depth)
             found = found or chosen(self, expression.value, scope, depth - 1, expression.slice)
             if found.callees:
                 return found

@@ -82,9 +82,12 @@ def looked_up(resolver: Resolver, call: ast.Call, function: str, scope: int, dep
     if function in IMPORTING:
         return imported_by_text(resolver, call, scope)
     if function == "builtins.eval":
-        return _evaluated(resolver, call.args[0], scope)
+        # What the module has of that name, be it a module. Other texts than names may say anything.
+        is_name = isinstance(call.args[0], ast.Name | ast.Attribute | ast.JoinedStr)
+        written = pattern_of(resolver, call.args[0], scope) if is_name else ""
+        return _picked(resolver, resolver.path, written, has_imports=True) if is_name else None
     if isinstance(call.func, ast.Attribute) and call.func.attr in _TAKING:  # `globals().get(name)`
-        return _picked_from_any(resolver, _tables(resolver, call.func.value, scope, depth - 1), call.args[0], scope)
+        return picked_from(resolver, call.func.value, call.args[0], scope, depth)
     if function != "builtins.getattr" or len(call.args) < 2:
         return None
     owner, key = call.args[:2]
@@ -93,16 +96,9 @@ def looked_up(resolver: Resolver, call: ast.Call, function: str, scope: int, dep
     return _picked_from_any(resolver, _modules(resolver, owner, scope, depth - 1), key, scope)
 
 
-def _evaluated(resolver: Resolver, text: ast.expr, scope: int) -> Names | None:
-    """What `eval(name)` gives: what the module has of that name, be it a module. Other texts may say anything."""
-    if not isinstance(text, ast.Name | ast.Attribute | ast.JoinedStr):
-        return None
-    return _picked(resolver, resolver.path, _written(resolver, text, scope), has_imports=True)
-
-
-def picked_from(resolver: Resolver, choice: ast.Subscript, scope: int, depth: int) -> Names | None:
+def picked_from(resolver: Resolver, table: ast.expr, key: ast.expr, scope: int, depth: int) -> Names | None:
     """What is picked from all that a module has: `models.__dict__[name]`, `vars(models)[name]`, `globals()[name]`."""
-    return _picked_from_any(resolver, _tables(resolver, choice.value, scope, depth - 1), choice.slice, scope)
+    return _picked_from_any(resolver, _tables(resolver, table, scope, depth - 1), key, scope)
 
 
 def gone_through(resolver: Resolver, binding: Binding, depth: int) -> Names:
@@ -110,8 +106,8 @@ def gone_through(resolver: Resolver, binding: Binding, depth: int) -> Names:
     table = binding.statement.iter if isinstance(binding.statement, ast.For) else None
     found = None if not isinstance(table, ast.Call) else entries_gone_through(table, (Item(1),))
     table = table if found is None else found[0]
-    modules = [] if table is None else _tables(resolver, table, binding.scope, depth - 1)
-    return _picked_from_any(resolver, modules, _EVERY, binding.scope) or UNKNOWN
+    picked = None if table is None else picked_from(resolver, table, _EVERY, binding.scope, depth)
+    return picked or UNKNOWN
 
 
 def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list[str]:
@@ -132,19 +128,15 @@ def _modules(resolver: Resolver, expression: ast.expr, scope: int, depth: int) -
 
 
 def _picked_from_any(resolver: Resolver, tables: list[str], key: ast.expr, scope: int) -> Names | None:
-    found = [_picked_by_key(resolver, table, key, scope) for table in tables]
-    return union_of(found, complete=len(found) == 1) if found else None
-
-
-def _picked_by_key(resolver: Resolver, table: str, key: ast.expr, scope: int) -> Names:
-    """What a table has under a key, which may be worked out: all that it may name."""
+    """What tables have under a key, which may be worked out: all that it may name."""
+    if not tables:
+        return None
     if isinstance(key, ast.Constant):
-        return resolver.member(f"{table}::", str(key.value))
-    return _picked(resolver, table, _written(resolver, key, scope))
-
-
-def _written(resolver: Resolver, key: ast.expr, scope: int) -> str:
-    return "" if key is _EVERY else pattern_of(resolver, key, scope)
+        found = [resolver.member(f"{table}::", str(key.value)) for table in tables]
+    else:
+        written = "" if key is _EVERY else pattern_of(resolver, key, scope)
+        found = [_picked(resolver, table, written) for table in tables]
+    return union_of(found, complete=len(found) == 1)
 
 
 def _picked(resolver: Resolver, path: str, written: str, *, has_imports: bool = False) -> Names:
@@ -155,26 +147,18 @@ def _picked(resolver: Resolver, path: str, written: str, *, has_imports: bool = 
     options: dict[str, Names] = {}
     pattern, is_said = re.compile(written or ".*"), says_any(written)
     for home in _homes(resolver, path):
+        has_all = has_imports or is_said or home.path.endswith("__init__.py")  # a package hands on what it imports
         for name, bindings in home.symbols.scopes[0].bindings.items():
-            is_offered = has_imports or is_said or _is_offered(home, bindings)
+            is_offered = has_all or any(one.kind is not BindingKind.IMPORT for one in bindings)
             if not name.startswith("_") and pattern.fullmatch(name) and is_offered:
                 names = resolver.modules.exported(home.path, name)
-                is_meant = _is_defined(names) or (has_imports and (names.only or "").endswith("::"))
+                qualname = (names.only or "").partition("::")[2]
+                is_module = not qualname and (names.only or "").endswith("::")
+                is_meant = has_imports if is_module else bool(qualname) and "()" not in qualname
                 options |= {name: names} if is_meant else {}
                 if len(options) > _MOST:
                     return UNKNOWN  # a library of models: asking them all takes long
     return union_of(list(options.values()), complete=False) if options else UNKNOWN
-
-
-def _is_offered(home: Resolver, bindings: list[Binding]) -> bool:
-    """Whether a module has a name to be picked: what it imports, it uses; a package hands it on."""
-    return home.path.endswith("__init__.py") or any(one.kind is not BindingKind.IMPORT for one in bindings)
-
-
-def _is_defined(names: Names) -> bool:
-    """Whether this is a function or class of the project, not a module or an object."""
-    qualname = (names.only or "").partition("::")[2]
-    return bool(qualname) and "()" not in qualname
 
 
 def _homes(resolver: Resolver, path: str) -> Iterator[Resolver]:

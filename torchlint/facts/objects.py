@@ -52,7 +52,10 @@ def _objects(facts: FileFacts, value: ast.expr, scope: int, depth: int) -> Itera
     if named:
         yield from named
     elif isinstance(value, ast.Name):
-        yield from _of_name(facts, value, scope, depth)
+        owner, variable = facts.class_of(scope), facts.variable(value, scope)
+        if is_self(value) and owner is not None:
+            yield f"{facts.path}::{facts.symbols.scopes[owner].qualname}()"
+        yield from () if variable is None else _held(facts, *variable, depth)
     elif isinstance(value, ast.Attribute):
         yield from (_kept if is_own(value) else _of_loader)(facts, value, scope, depth)
     elif isinstance(value, ast.Subscript):
@@ -60,14 +63,6 @@ def _objects(facts: FileFacts, value: ast.expr, scope: int, depth: int) -> Itera
     elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         holders = objects_of(facts, value.func.value, scope, depth - 1)
         yield from (f"{name}.{value.func.attr}()" for name in holders)
-
-
-def _of_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> Iterator[str]:
-    owner = facts.class_of(scope)
-    if is_self(name) and owner is not None:
-        yield f"{facts.path}::{facts.symbols.scopes[owner].qualname}()"
-    variable = facts.variable(name, scope)
-    yield from () if variable is None else _held(facts, *variable, depth)
 
 
 @memoized
@@ -101,10 +96,9 @@ def _bound(facts: FileFacts, binding: Binding, depth: int) -> Iterator[str]:
         return
     if binding.kind is BindingKind.ELEMENT:
         yield from _elements(facts, binding.value, binding.scope, depth - 1)
-    elif binding.kind is BindingKind.PART:
-        yield from (f"{one}[{binding.position}]" for one in objects_of(facts, binding.value, binding.scope, depth - 1))
-    elif binding.kind in (BindingKind.ENTERED, BindingKind.ASSIGN):
-        yield from objects_of(facts, binding.value, binding.scope, depth - 1)
+    elif binding.kind in (BindingKind.PART, BindingKind.ENTERED, BindingKind.ASSIGN):
+        place = f"[{binding.position}]" if binding.kind is BindingKind.PART else ""
+        yield from (f"{one}{place}" for one in objects_of(facts, binding.value, binding.scope, depth - 1))
 
 
 def _elements(facts: FileFacts, collection: ast.expr, scope: int, depth: int) -> Iterator[str]:

@@ -74,17 +74,14 @@ def _imported(facts: FileFacts, name: ast.Name, end: Definition) -> Origin | Non
 
 def definitions_behind(facts: FileFacts, origin: Origin) -> Iterator[End]:
     """What this file says of a value that another has from it; None where it does not tell."""
-    for one in _behind(facts, origin):
-        yield from [None] if one is None else definitions_of(facts, one.node, one.scope, EVERYWHERE, one.parts)
-
-
-def _behind(facts: FileFacts, origin: Origin) -> Iterator[Definition | None]:
     if isinstance(origin.port, Argument):
-        yield from _given(facts, origin.symbol, origin.port, origin.path)
+        found = _given(facts, origin.symbol, origin.port, origin.path)
     elif isinstance(origin.port, Field):
-        yield Definition(_named(origin.port.name), 0, origin.path)
+        found = iter([Definition(_named(origin.port.name), 0, origin.path)])
     else:
-        yield from _made(facts, origin.symbol, origin.path)
+        found = _made(facts, origin.symbol, origin.path)
+    for one in found:
+        yield from [None] if one is None else definitions_of(facts, one.node, one.scope, EVERYWHERE, one.parts)
 
 
 def _named(name: str) -> ast.Name:

@@ -43,7 +43,9 @@ def registrations(facts: FileFacts) -> list[Registration]:
     for scope in facts.symbols.scopes:
         for decorator in getattr(scope.node, "decorator_list", ()):
             names = [one for one in sorted(decorator_names(facts, decorator, scope.parent or 0)) if "::" in one]
-            registry = _registry(facts, _holder(decorator), scope.parent or 0)
+            function = decorator.func if isinstance(decorator, ast.Call) else decorator
+            holder = function.value if isinstance(function, ast.Attribute) else function  # `@MODELS.register()`
+            registry = _registry(facts, holder, scope.parent or 0)
             found += [Registration(scope.qualname, name) for name in (*names, registry) if name is not None]
     return found
 
@@ -79,12 +81,6 @@ def registry_uses(facts: FileFacts) -> Iterator[TableUse]:
             scope, statement = facts.index.scope_of(read), facts.index.statement_of(read)
             if not isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):  # no decorator
                 yield TableUse(facts.symbol_at(scope, statement), str(registry), fills=False)
-
-
-def _holder(decorator: ast.expr) -> ast.expr:
-    """`MODELS` in `@MODELS`, `@MODELS.register()`."""
-    function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return function.value if isinstance(function, ast.Attribute) else function
 
 
 def _registry(facts: FileFacts, name: ast.expr, scope: int) -> str | None:

@@ -26,7 +26,7 @@ from torchlint.facts.options.configurations import configurations
 from torchlint.facts.options.declared import options_in
 from torchlint.facts.places import place_of
 from torchlint.facts.randomness.draws import Draw, draw, may_draw
-from torchlint.facts.randomness.environments import EnvironmentCall, calls_for_environments, environment_call
+from torchlint.facts.randomness.environments import environment_calls
 from torchlint.facts.randomness.saved import drawn_results, handed_to_writers, saved_results, writers_of
 from torchlint.facts.randomness.seeding import restores_generators, seed_calls
 from torchlint.facts.registries import registrations, registry_uses, table_uses
@@ -48,18 +48,18 @@ from torchlint.facts.words import says
 def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall], *, is_notebook: bool) -> FileSummary:
     """Reduce a file's facts to what its project asks; `operators` come from the check that knows them."""
     modes = tuple(mode_calls(facts, watch.switches))
-    asked = {call.symbol for call in modes if call.parameter}
+    stored = (one for one in facts.symbols.assignments if isinstance(one.target, ast.Attribute))
     calls = _Calls(facts, watch)
     return FileSummary(
         path=facts.path,
         start=place_of(facts, facts.tree),
-        libraries=frozenset(_libraries(facts)),
+        libraries=frozenset(one.module.partition(".")[0] for one, _ in facts.symbols.imports if not one.level),
         imports=tuple(_imports(facts)),
         entries=tuple(entries_of(facts, watch, is_notebook=is_notebook)),
         edges=(*calls.edges, *group_edges(facts), *property_edges(facts)),
         modes=modes,
         environment=tuple(environment_writes(facts, watch.variables)),
-        parameters=tuple(_parameters(facts, asked)),
+        parameters=tuple(_parameters(facts, {call.symbol for call in modes if call.parameter})),
         registrations=tuple(facts.cached(registrations)),
         tables=(*table_uses(facts), *registry_uses(facts)),
         functions=frozenset(scope.qualname for scope in facts.symbols.scopes if scope.kind is ScopeKind.FUNCTION),
@@ -77,9 +77,9 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         switches=tuple(switch_writes(facts, watch.switch_names)),
         operators=tuple(operators),
         context=tuple(_context(facts, watch)),
-        environments=tuple(_environments(facts, watch)),
+        environments=tuple(environment_calls(facts, watch.seeders)),
         modes_of_modules=module_modes(facts),
-        overwrites_switch=_overwrites(facts, watch),
+        overwrites_switch=any(facts.names(one.target, one.scope).only in watch.switches for one in stored),
         loaders=tuple(worker_loaders(facts)),
         forwards=forward_symbols(facts),
         losses=loss_symbols(facts),
@@ -90,14 +90,6 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         unsettled=frozenset(calls.unsettled),
         loads_weights=weight_loaders(facts),
         devices=devices_named(facts, watch.devices),
-    )
-
-
-def _overwrites(facts: FileFacts, watch: Watch) -> bool:
-    return any(
-        isinstance(assignment.target, ast.Attribute)
-        and facts.names(assignment.target, assignment.scope).only in watch.switches
-        for assignment in facts.symbols.assignments
     )
 
 
@@ -117,7 +109,10 @@ class _Calls:
             if hangs_on_the_batch(site, names, watch.batch_layers):
                 self.unsettled.add(facts.symbol_of(site))
         self._add_draws()
-        self._add_savers()
+        self.savers += watch.savers.calls_in(facts)
+        saving = {site for site, _, _ in self.savers}
+        words = (word for word in facts.calls.words if says(word, "writing"))
+        self.writing += (site for site in facts.calls.find(words=words) if site not in saving)
 
     def _add_draws(self) -> None:
         facts, watch = self._facts, self._watch
@@ -132,13 +127,6 @@ class _Calls:
             shared = shared_draw(facts, site, drawn, watch.cpu_draws)
             if shared is not None:
                 self.shared_draws.setdefault(shared.symbol, shared)
-
-    def _add_savers(self) -> None:
-        facts = self._facts
-        self.savers += self._watch.savers.calls_in(facts)
-        saving = {site for site, _, _ in self.savers}
-        words = (word for word in facts.calls.words if says(word, "writing"))
-        self.writing += (site for site in facts.calls.find(words=words) if site not in saving)
 
 
 def _context(facts: FileFacts, watch: Watch) -> Iterator[OperatorCall]:
@@ -164,26 +152,12 @@ def _model_named(facts: FileFacts, site: CallSite, called: str) -> str | None:
     return texts[0] if named.is_known and len(texts) == 1 else None
 
 
-def _environments(facts: FileFacts, watch: Watch) -> Iterator[EnvironmentCall]:
-    """The calls that do something to environments."""
-    for site in calls_for_environments(facts):
-        acted = environment_call(facts, site, facts.names(site.node.func, site.scope), watch.seeders)
-        if acted is not None:
-            yield acted
-
-
 def _trainings(facts: FileFacts, watch: Watch) -> dict[tuple[str, str], Training]:
     """The first call of each symbol that trains so."""
     found: dict[tuple[str, str], Training] = {}
     for trained in trainings(facts, watch.trainers):
         found.setdefault((trained.symbol, trained.part.value), trained)
     return found
-
-
-def _libraries(facts: FileFacts) -> Iterator[str]:
-    for target, _ in facts.symbols.imports:
-        if not target.level:
-            yield target.module.partition(".")[0]
 
 
 def _imports(facts: FileFacts) -> Iterator[Import]:

@@ -11,8 +11,7 @@ from torchlint.catalogue import Catalogue
 from torchlint.diagnostics import Diagnostic, Edit, FixEdits, InternalError
 from torchlint.errors import OverBudget, UnreadableSource
 from torchlint.facts.file import FileFacts
-from torchlint.facts.full_names import UNKNOWN, Names
-from torchlint.facts.name_table import NameTable
+from torchlint.facts.full_names import UNKNOWN, Names, NameTable
 from torchlint.facts.scopes import ImportTarget
 from torchlint.fixes.code import FileCode
 from torchlint.fixes.plan import Plan

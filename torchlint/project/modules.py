@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from torchlint.facts.exports import interface_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import UNKNOWN, Names
 from torchlint.facts.graphs import reached
-from torchlint.facts.interface import interface_of
 from torchlint.facts.scopes import ImportTarget
 from torchlint.project.configured_classes import ConfiguredClasses
 from torchlint.project.search_path import Folders, Hints, folders_of, hints_in

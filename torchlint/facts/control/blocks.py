@@ -65,18 +65,14 @@ def loops_around(facts: FileFacts, statement: ast.stmt) -> Iterator[Loop]:
             yield outer
 
 
-def jumps_of(facts: FileFacts, loop: Loop) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Where a loop is broken off, and where it goes on with its next round, in source order."""
-    return facts.cached(_jumps).get(loop, ([], []))
-
-
-def _jumps(facts: FileFacts) -> dict[Loop, tuple[list[tuple[int, int]], list[tuple[int, int]]]]:
+def jumps(facts: FileFacts) -> dict[Loop, tuple[list[tuple[int, int]], list[tuple[int, int]]]]:
+    """Where a loop is broken off, and where it goes on with its next round, in source order. For `facts.cached`."""
     found: dict[Loop, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
     for statement in facts.symbols.parents:
         loop = next(loops_around(facts, statement), None) if isinstance(statement, ast.Break | ast.Continue) else None
         if loop is not None:
-            jumps = found.setdefault(loop, ([], []))
-            jumps[isinstance(statement, ast.Continue)].append((statement.lineno, statement.col_offset))
+            kinds = found.setdefault(loop, ([], []))
+            kinds[isinstance(statement, ast.Continue)].append((statement.lineno, statement.col_offset))
     return found
 
 

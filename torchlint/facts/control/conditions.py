@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.control.blocks import Loop, block_of, blocks_of, enclosing, following
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.tree import names_in
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -23,16 +24,10 @@ _OPPOSITES = {ast.IsNot: ast.Is, ast.NotEq: ast.Eq, ast.NotIn: ast.In}
 
 def tests_around(facts: FileFacts, node: ast.stmt | ast.expr) -> Iterator[ast.expr]:
     """The tests that a node stands under in its function, innermost first: of `x if test else y`, `if`, `while`."""
-    return itertools.islice(_tests_around(facts, node), _MOST)
-
-
-def _tests_around(facts: FileFacts, node: ast.stmt | ast.expr) -> Iterator[ast.expr]:
-    if isinstance(node, ast.expr):
-        yield from _tests_above(facts, node)
-        node = facts.index.statement_of(node)
-    for outer in enclosing(facts, node):
-        if isinstance(outer, ast.If | ast.While):
-            yield outer.test
+    above = _tests_above(facts, node) if isinstance(node, ast.expr) else ()
+    outer = enclosing(facts, facts.index.statement_of(node))
+    tests = (one.test for one in outer if isinstance(one, ast.If | ast.While))
+    return itertools.islice(itertools.chain(above, tests), _MOST)
 
 
 def _tests_above(facts: FileFacts, node: ast.expr) -> tuple[ast.expr, ...]:
@@ -163,17 +158,13 @@ def mutually_exclusive(facts: FileFacts, one: ast.stmt, other: ast.stmt) -> bool
     if fork is None:
         return False  # one holds the other, or both stand in functions of their own
     blocks = [block_of(facts, part) for part in fork]
+    holder = parents[fork[0]]
     if blocks[0] is not blocks[1]:
-        return _are_arms(parents[fork[0]], blocks)
+        if isinstance(holder, ast.Try):
+            return all(block is not holder.body and block is not holder.finalbody for block in blocks)
+        return isinstance(holder, ast.If | ast.Match)
     earlier, part = min(zip((one, other), fork, strict=True), key=lambda pair: (pair[1].lineno, pair[1].col_offset))
     return _leaves_within(facts, earlier, part)
-
-
-def _are_arms(holder: ast.stmt | None, blocks: Sequence[list[ast.stmt]]) -> bool:
-    """Whether a statement never runs both of these blocks of its own."""
-    if isinstance(holder, ast.Try):
-        return all(block is not holder.body and block is not holder.finalbody for block in blocks)
-    return isinstance(holder, ast.If | ast.Match)
 
 
 def _leaves_within(facts: FileFacts, statement: ast.stmt, outermost: ast.stmt) -> bool:
@@ -197,16 +188,12 @@ _ABSENT = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Ex
 
 def is_for_some_releases(facts: FileFacts, statement: ast.stmt) -> bool:
     """Whether code asks first whether a name exists: `hasattr(torch, ...)`, a version test, `except AttributeError`."""
-    return any(asks_for_release(test) for test in tests_around(facts, statement)) or any(
-        isinstance(outer, ast.Try) and any(_catches_absence(handler) for handler in outer.handlers)
-        for outer in enclosing(facts, statement)
-    )
+    if any(asks_for_release(test) for test in tests_around(facts, statement)):
+        return True
+    tries = (outer for outer in enclosing(facts, statement) if isinstance(outer, ast.Try))
+    caught = (handler.type for outer in tries for handler in outer.handlers)
+    return any(kind is None or not _ABSENT.isdisjoint(names_in(kind)) for kind in caught)
 
 
 def asks_for_release(test: ast.expr) -> bool:
     return _RELEASE.search(ast.unparse(test)) is not None
-
-
-def _catches_absence(handler: ast.ExceptHandler) -> bool:
-    names = ast.walk(handler.type) if handler.type is not None else iter(())
-    return handler.type is None or any(isinstance(node, ast.Name) and node.id in _ABSENT for node in names)

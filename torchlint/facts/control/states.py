@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from msgspec import Struct, field
 
-from torchlint.facts.control.blocks import Loop, block_of, jumps_of
+from torchlint.facts.control.blocks import Loop, block_of, jumps
 from torchlint.facts.control.conditions import leaves
 from torchlint.facts.control.order import Position, end_of, start_of, swallows
 
@@ -86,8 +86,8 @@ class States:
     def _now(self, place: Position, state: Effect) -> Effect:
         """From a place on something else holds; what held up to here holds behind the loop that is left on the way."""
         frame, held = self._points[-1]
-        for kind, jumps in enumerate(frame.jumps):
-            if bisect_left(jumps, self._places[-1]) < bisect_left(jumps, place):
+        for kind, places in enumerate(frame.jumps):
+            if bisect_left(places, self._places[-1]) < bisect_left(places, place):
                 frame.left[kind] |= held
         self._places.append(max(place, self._places[-1]))
         self._points.append((self._frame, state))
@@ -161,7 +161,7 @@ class States:
         return behind if id(statement.finalbody) in self._relevant else found if behind else 0
 
     def _loop(self, loop: Loop, state: Effect) -> Effect:
-        outer, frame = self._frame, _Frame(self._frame, jumps_of(self._facts, loop))
+        outer, frame = self._frame, _Frame(self._frame, self._facts.cached(jumps).get(loop, ((), ())))
         if isinstance(loop, ast.While):
             self._frame = frame
             self._now(start_of(loop), BEFORE)

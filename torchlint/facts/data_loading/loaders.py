@@ -13,6 +13,7 @@ from torchlint.facts.classes import heirs
 from torchlint.facts.definitions import definitions_of, seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End, Through
+from torchlint.facts.grouping import all_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.values import argument_of, may_be_hidden
@@ -118,21 +119,15 @@ def _classes(facts: FileFacts, dataset: ast.expr | None, scope: int, depth: int 
         return frozenset()
     # A class of the same file that inherits from this one may keep it.
     others = heirs(facts, facts.class_of(scope)) if isinstance(dataset, ast.Attribute) else []
-    return frozenset().union(*(_made_of(facts, dataset, where, depth) for where in (scope, *others)))
-
-
-def _made_of(facts: FileFacts, dataset: ast.expr, scope: int, depth: int) -> frozenset[str]:
-    ends = definitions_of(facts, dataset, scope, Through.CHANGES | Through.RESULTS)
-    found = [_classes_of(facts, end, depth) for end in ends]
-    return frozenset().union(*found) if all(found) else frozenset()
+    ends = [definitions_of(facts, dataset, one, Through.CHANGES | Through.RESULTS) for one in (scope, *others)]
+    return frozenset().union(*(all_of(_classes_of(facts, end, depth) for end in some) for some in ends))
 
 
 def _classes_of(facts: FileFacts, end: End, depth: int) -> frozenset[str]:
     if not isinstance(end, Definition):
         return frozenset()
     if isinstance(end.node, ast.List | ast.Tuple):
-        found = [_classes(facts, element, end.scope, depth - 1) for element in end.node.elts]
-        return frozenset().union(*found) if all(found) else frozenset()
+        return all_of(_classes(facts, element, end.scope, depth - 1) for element in end.node.elts)
     name = facts.names(end.node.func, end.scope).only or "" if isinstance(end.node, ast.Call) else ""
     if name in _WRAPPERS and isinstance(end.node, ast.Call) and end.node.args:
         return _classes(facts, end.node.args[0], end.scope, depth - 1)

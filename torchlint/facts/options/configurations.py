@@ -211,7 +211,9 @@ def _configuration(facts: FileFacts, site: CallSite, name: str) -> Configuration
         paths = _literal_paths(facts, _given_file(call), site.scope, _LOADERS)
     else:
         loader = _own_loader(facts, call, name)
-        paths = frozenset() if loader is None else _yaml_given(facts, site, loader)
+        given = None if loader is None else call.args[0] if call.args else call.keywords[0].value
+        found = _literal_paths(facts, given, site.scope, _LOADERS | {name})
+        paths = frozenset(path for path in found if path.endswith(_SUFFIXES))
     return Configuration(facts.locate(call), symbol, paths, name == _HYDRA, loader) if paths else None
 
 
@@ -237,12 +239,6 @@ def _own_loader(facts: FileFacts, call: ast.Call, name: str) -> Loader | None:
         return None
     parameter = 0 if call.args else next((keyword.arg for keyword in call.keywords), None)
     return None if parameter is None else Loader(name, parameter)
-
-
-def _yaml_given(facts: FileFacts, site: CallSite, loader: Loader) -> frozenset[str]:
-    given = site.node.args[0] if loader.parameter == 0 else site.node.keywords[0].value
-    paths = _literal_paths(facts, given, site.scope, _LOADERS | {loader.symbol})
-    return frozenset(path for path in paths if path.endswith(_SUFFIXES))
 
 
 def _literal_paths(facts: FileFacts, given: ast.expr | None, scope: int, loaders: frozenset[str]) -> frozenset[str]:

@@ -140,11 +140,9 @@ def _asked(facts: FileFacts, read: ast.expr, scope: int) -> Demand | None:
     if isinstance(value, ast.Subscript):
         key = facts.value(value.slice, scope).only(str)
         return None if key is None else Demand(key)
-    return _by_call(facts, value, scope) if isinstance(value, ast.Call) else _settled(facts, read, scope)
-
-
-def _settled(facts: FileFacts, read: ast.expr, scope: int) -> Demand | None:
-    """A name that has one value in all the file, or `if False:` itself."""
+    if isinstance(value, ast.Call):
+        return _by_call(facts, value, scope)
+    # A name that has one value in all the file, or `if False:` itself.
     values = facts.value(read, scope) if isinstance(read, ast.Name | ast.Constant) else UNKNOWN
     is_one = values.is_known and len(values.constants) == 1
     return Demand(ast.unparse(read), settled=values.constants) if is_one else None

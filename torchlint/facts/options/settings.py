@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from torchlint.facts.calls import callers
-from torchlint.facts.definitions import definitions_of
+from torchlint.facts.definitions import definitions_of, is_given_here
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.containment import Containment, is_recorded, lost
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Sink
-from torchlint.facts.flow.values import Definition, Exit, Given, Item, Move, Others, Parameter, Through, Value
+from torchlint.facts.flow.values import Definition, Exit, Given, Item, Move, Others, Through, Value
 from torchlint.facts.tree import is_method_call
 
 Keys = tuple[str, ...]
@@ -164,7 +163,7 @@ def parsers_of(facts: FileFacts, expression: ast.expr, scope: int) -> list[ast.C
     while waiting:
         one, where = waiting.pop()
         for end in definitions_of(facts, one, where, Through.PARAMETERS):
-            if isinstance(end, Parameter) and callers(facts, end.function):
+            if is_given_here(facts, end):
                 continue
             made = end.node if isinstance(end, Definition) and not end.parts else None
             if not isinstance(end, Definition) or not isinstance(made, ast.Call):

@@ -59,14 +59,10 @@ def goes_on(facts: FileFacts, bounds: ast.expr | None, depth: int = _DEPTH) -> b
     return False
 
 
-def in_item(facts: FileFacts, node: ast.expr) -> bool:
-    """Whether code stands in `__getitem__`."""
-    return facts.function_name(facts.index.scope_of(node)) == "__getitem__"
-
-
 def is_item(facts: FileFacts, above: ast.Subscript) -> bool:
     """`self.files[index]` in `__getitem__`."""
-    return in_item(facts, above) and is_own(above.value) and not isinstance(above.slice, ast.Constant)
+    is_inside = facts.function_name(facts.index.scope_of(above)) == "__getitem__"
+    return is_inside and is_own(above.value) and not isinstance(above.slice, ast.Constant)
 
 
 def is_place(facts: FileFacts, index: ast.expr) -> bool:
@@ -134,19 +130,15 @@ def _fills_two(statement: ast.If) -> bool:
 def _sends_elsewhere(statement: ast.If, loop: ast.For | ast.AsyncFor) -> bool:
     """`folder = held_out` in what is done for the first alone, where `folder` is used further down."""
     before = {name for one in ast.walk(loop) if one is not statement for name in _assigned(one)}
-    again = [name for one in statement.body for name in _assigned(one) if name in before]
-    return any(_is_read_after(name, statement, loop) for name in again)
+    again = {name for one in statement.body for name in _assigned(one) if name in before}
+    read = (one for one in ast.walk(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
+    end = statement.end_lineno or statement.lineno
+    return bool(again) and any(one.id in again and one.lineno > end for one in read)
 
 
 def _assigned(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Assign):
         yield from (target.id for target in node.targets if isinstance(target, ast.Name))
-
-
-def _is_read_after(name: str, statement: ast.If, loop: ast.For | ast.AsyncFor) -> bool:
-    end = statement.end_lineno or statement.lineno
-    names = (one for one in ast.walk(loop) if isinstance(one, ast.Name) and one.id == name)
-    return any(isinstance(one.ctx, ast.Load) and one.lineno > end for one in names)
 
 
 def divides_work(call: ast.Call) -> bool:

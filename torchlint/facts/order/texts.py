@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 
 from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EACH, Definition, End, Parameter, Through
+from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.annotations import agreed, kind_of_annotation
 from torchlint.facts.tensors.kinds import kind_of
-from torchlint.facts.tree import last_word, literal_text
+from torchlint.facts.tree import is_method_call, last_word, literal_text
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
 
@@ -36,7 +36,8 @@ _SAME = frozenset(
     {*(f"builtins.{name}" for name in ("list", "tuple", "sorted", "set", "frozenset")), "numpy.array", "numpy.asarray"}
 )
 _SAME_METHODS = frozenset({"keys", "copy", "tolist", "flatten", "ravel", "squeeze", "reshape"})
-_ADDING = frozenset({"add", "append", "update", "extend"})
+_MANY = frozenset({"update", "extend"})
+_ADDING = _MANY | {"add", "append"}
 _Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp
 _DEPTH = 4
 
@@ -139,13 +140,12 @@ def _added(facts: FileFacts) -> dict[tuple[int | None, str], list[tuple[ast.expr
 
     Each comes with its scope, and whether it is many at once.
     """
-    found: dict[tuple[int | None, str], list[tuple[ast.expr, int, bool]]] = defaultdict(list)
-    for site in facts.symbols.calls:
-        method, given = site.node.func, site.node.args
-        if isinstance(method, ast.Attribute) and method.attr in _ADDING and len(given) == 1:
-            container = facts.function_of(site.scope), ast.unparse(method.value)
-            found[container].append((given[0], site.scope, method.attr in ("update", "extend")))
-    return found
+    calls = ((one.node, one.scope) for one in facts.symbols.calls)
+    adding = ((call, scope) for call, scope in calls if is_method_call(call, *_ADDING) and len(call.args) == 1)
+    return grouped(
+        ((facts.function_of(scope), ast.unparse(call.func.value)), (call.args[0], scope, call.func.attr in _MANY))
+        for call, scope in adding
+    )
 
 
 def speaks_of_text(expression: ast.expr) -> bool:

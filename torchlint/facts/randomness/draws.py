@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from torchlint.catalogue.load import load_generators
 from torchlint.catalogue.programs import DrawEntry
-from torchlint.facts.calls import callers
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.order import Moment, moment_of
-from torchlint.facts.definitions import definitions_of, is_none, only_value
+from torchlint.facts.definitions import definitions_of, is_given_here, is_none, only_value
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Field, Parameter, Through
 from torchlint.facts.full_names import Names
@@ -65,7 +64,10 @@ def draw(
     """
     name = names.only or _name_by_type(facts, site, methods)
     entry = next((one for one in table.get(name or "", ()) if _draws(facts, site, one)), None)
-    generator = entry.generator if entry is not None else _filled(facts, site, name)
+    generator = None if entry is None else entry.generator
+    if entry is None and name is None and facts.imports_torch and _fills(method_called(site.node)):
+        # `weight.normal_()`, where nothing tells whose method it is
+        generator = "torch" if argument_of(site.node, "generator", None) is None else None
     if generator is None or is_incidental(facts, site):
         return None
     makes, is_lasting = (entry.makes, entry.lasting) if entry is not None else ("", False)
@@ -81,12 +83,6 @@ def _name_by_type(facts: FileFacts, site: CallSite, methods: frozenset[str]) -> 
         return None
     owner = type_of(facts, function.value, site.scope)
     return None if owner is None else f"{owner}.{function.attr}"
-
-
-def _filled(facts: FileFacts, site: CallSite, name: str | None) -> str | None:
-    """The generator of `weight.normal_()`, where nothing tells whose method it is."""
-    is_in_place = name is None and facts.imports_torch and _fills(method_called(site.node))
-    return "torch" if is_in_place and argument_of(site.node, "generator", None) is None else None
 
 
 def _fills(name: str) -> bool:
@@ -204,7 +200,7 @@ def _ends(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[End]:
         yield declared
         return
     for end in definitions_of(facts, value, scope, EVERYWHERE | Through.CHANGES):
-        if not (is_none(end) or (isinstance(end, Parameter) and callers(facts, end.function))):
+        if not is_none(end) and not is_given_here(facts, end):
             yield end
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import enum
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from torchlint.catalogue.load import load_generators
 from torchlint.facts.file import FileFacts
@@ -56,19 +56,19 @@ class EnvironmentCall(Found, frozen=True, array_like=True, gc=False):
     part: EnvironmentPart
 
 
-def environment_call(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> EnvironmentCall | None:
-    """What a call does to an environment, if anything."""
-    part = _part(facts, site, names, seeders)
-    if part is None:
-        return None
-    return EnvironmentCall(facts.path, facts.symbol_of(site), place_of(facts, site.node), part)
-
-
 def calls_for_environments(facts: FileFacts) -> list[CallSite]:
     """The calls that may do something to environments, by a cheap look at the text: most files have none."""
     if facts.source.mentions("seed"):
         return facts.symbols.calls
     return facts.calls.find(names=_NAMED, words=_METHODS) if facts.source.mentions(*_WORDS) else []
+
+
+def environment_calls(facts: FileFacts, seeders: Seeders) -> Iterator[EnvironmentCall]:
+    """What the calls of a file do to environments."""
+    for site in calls_for_environments(facts):
+        part = _part(facts, site, facts.names(site.node.func, site.scope), seeders)
+        if part is not None:
+            yield EnvironmentCall(facts.path, facts.symbol_of(site), place_of(facts, site.node), part)
 
 
 def _part(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> EnvironmentPart | None:

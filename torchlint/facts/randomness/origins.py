@@ -26,7 +26,7 @@ from torchlint.facts.grouping import grouped
 from torchlint.facts.loops import gone_through, loops_of, place_in
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
-from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.methods import METADATA, method_named, only_describes
 from torchlint.facts.tree import is_own, last_word, method_called
 
@@ -88,7 +88,8 @@ class Origins(msgspec.Struct):
         if isinstance(node, ast.Call):
             if self._called(node, scope, is_element=is_element):
                 return
-            is_element = is_element or self._forgets_order(node, scope)
+            is_reduced = method_called(node) in load_orders().reducing
+            is_element = is_element or is_reduced or bool(self.facts.names(node.func, scope).names & _ORDERLESS)
         if isinstance(node, ast.Subscript):
             self.follow(node.value, scope, is_element=self._is_one_of_all(node, scope), keeping=keeping)
             self.follow(node.slice, scope, is_element=is_element, keeping=keeping)
@@ -116,10 +117,6 @@ class Origins(msgspec.Struct):
             self._returned(function, is_element=is_element)
         return False
 
-    def _forgets_order(self, call: ast.Call, scope: int) -> bool:
-        names = self.facts.names(call.func, scope).names
-        return method_called(call) in load_orders().reducing or bool(names & _ORDERLESS)
-
     def _drawn_by(self, call: ast.Call, *, is_element: bool) -> None:
         draw = self.drawn.get(call)
         if draw is not None and not (is_element and draw.makes == "order"):
@@ -142,7 +139,8 @@ class Origins(msgspec.Struct):
             if (id(binding), is_element) not in self._seen:
                 self._seen.add((id(binding), is_element))
                 if binding.kind is BindingKind.PARAMETER:
-                    self._given(name.id, owner, is_element=is_element)
+                    for given in filter(None, arguments_for(self.facts, name.id, owner.index)):
+                        self.follow(*given, is_element=is_element)
                 else:
                     value = binding.value or self._gone_through(name.id, owner.index, binding)
                     self._bound(binding, value, is_element=is_element, keeping=keeping)
@@ -186,12 +184,6 @@ class Origins(msgspec.Struct):
         elif statement is not None:
             self._tested(statement)
         self.follow(value, binding.scope, is_element=is_element, keeping=keeping)
-
-    def _given(self, parameter: str, function: Scope, *, is_element: bool) -> None:
-        """What the calls in this file give a parameter."""
-        for given in arguments_for(self.facts, parameter, function.index):
-            if given is not None:
-                self.follow(*given, is_element=is_element)
 
     def _is_one_of_all(self, subscript: ast.Subscript, scope: int) -> bool:
         """Whether `x[...]` goes through all elements in turn: a slice of fixed bounds, or a fixed place, chooses."""

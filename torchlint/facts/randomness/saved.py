@@ -51,15 +51,9 @@ class Savers(msgspec.Struct, frozen=True):
         """The calls of a file that write, each with what is called."""
         for site in facts.calls.find(names=self.calls.keys(), words=self.methods.keys()):
             names = facts.names(site.node.func, site.scope)
-            entry = self._find(site.node, names)
+            entry = self.calls.get(names.only or "") or self.methods.get(method_called(site.node))
             if entry is not None:
                 yield site, names, entry
-
-    def _find(self, call: ast.Call, names: Names) -> SaverEntry | None:
-        known = self.calls.get(names.only or "")
-        if known is not None:
-            return known
-        return self.methods.get(call.func.attr) if isinstance(call.func, ast.Attribute) else None
 
 
 class Drawn(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -162,7 +156,9 @@ def _parameters_in(facts: FileFacts, value: ast.expr, scope: int) -> set[str]:
 def drawn_results(facts: FileFacts, drawn: Mapping[CallSite, Draw], edges: Sequence[Edge]) -> Iterator[Drawn]:
     """The functions of a file that return what draws decide, or what functions of other files make of draws."""
     values = _certain(facts, drawn)
-    drawing = _drawing(facts.path, {draw.symbol for draw in values.values()}, edges) if values else frozenset()
+    callers = grouped((edge.callee, edge.symbol) for edge in edges) if values else {}
+    symbols = {draw.symbol for draw in values.values()}
+    drawing = set(reached(symbols, lambda symbol: callers.get(f"{facts.path}::{symbol}", ())))
     steps = Steps()
     for scope in facts.symbols.scopes:
         if scope.kind is ScopeKind.FUNCTION and scope.qualname in drawing and is_plain(facts, scope):
@@ -186,12 +182,6 @@ def _certain(facts: FileFacts, drawn: Mapping[CallSite, Draw]) -> dict[ast.Call,
 @memoized
 def _asks_parameter(facts: FileFacts, test: ast.expr, scope: int) -> bool:
     return any(isinstance(node, ast.Name) and facts.parameter_named(node, scope) for node in ast.walk(test))
-
-
-def _drawing(path: str, symbols: set[str], edges: Sequence[Edge]) -> frozenset[str]:
-    """The symbols of a file that draw, and those that call them."""
-    callers = grouped((edge.callee, edge.symbol) for edge in edges)
-    return frozenset(reached(symbols, lambda symbol: callers.get(f"{path}::{symbol}", ())))
 
 
 def _written(call: ast.Call, entry: SaverEntry) -> Iterator[ast.expr]:

@@ -137,15 +137,14 @@ def _spelled(device: object) -> Device:
 
 def _is_moved(facts: FileFacts, thing: ast.Name | ast.Attribute, scope: int) -> bool:
     """Whether a statement by itself, `model.cuda()`, moves a module, above in the same function; none moves it off."""
-    sites = [s for s in facts.cached(_moves).get(ast.unparse(thing), ()) if _is_same(facts, thing, scope, s)]
+    sites = facts.cached(_moves).get(ast.unparse(thing), ())
+    if isinstance(thing, ast.Name):
+        owner = facts.resolver.owner
+        sites = [site for site in sites if owner(thing.id, site.scope) is owner(thing.id, scope)]
+    else:
+        sites = [site for site in sites if facts.class_of(site.scope) == facts.class_of(scope)]
     above = [site for site in sites if may_follow(facts, site.node, thing)]
     return bool(above) and all(Device.CUDA in (moved_to(facts, s.node, s.scope) or Device.NONE) for s in sites)
-
-
-def _is_same(facts: FileFacts, thing: ast.Name | ast.Attribute, scope: int, site: CallSite) -> bool:
-    if isinstance(thing, ast.Name):
-        return facts.resolver.owner(thing.id, scope) is facts.resolver.owner(thing.id, site.scope)
-    return facts.class_of(scope) == facts.class_of(site.scope)
 
 
 def _moves(facts: FileFacts) -> dict[str, list[CallSite]]:

@@ -37,28 +37,25 @@ def _of_end(facts: FileFacts, one: End, depth: int) -> str | None:
         declared = parameter_binding(facts, one.function, one.name)
         annotation = None if declared.annotation is None else facts.names(declared.annotation, declared.scope).only
         return element_of_type((annotation or "").removeprefix("torch."))
-    if one is None or not one.parts:
-        return None if one is None else _of_made(facts, one.node, one.scope, depth)
-    part = picked_result(one)
-    return None if part is None else _element_of_part(facts, part, depth)
-
-
-def _of_made(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> str | None:
+    if one is None:
+        return None
+    expression, scope = one.node, one.scope
+    part = picked_result(one) if one.parts else part_of_result(facts, expression, scope)
+    if part is not None:
+        return _element_of_part(facts, part, depth)
+    if one.parts:
+        return None
     if isinstance(expression, ast.Compare):
         return "bool"
     if isinstance(expression, ast.BinOp):
         return _of_operation(facts, expression, scope, depth)
     if isinstance(expression, ast.UnaryOp):
         return element_of(facts, expression.operand, scope, depth - 1)
-    part = part_of_result(facts, expression, scope)
-    if part is not None:
-        return _element_of_part(facts, part, depth)
-    if isinstance(expression, ast.Subscript):
-        return element_of(facts, expression.value, scope, depth - 1)
     if isinstance(expression, ast.Call):
         return _of_call(facts, expression, scope, depth)
-    if isinstance(expression, ast.Attribute) and expression.attr in ("T", "mT", "data", "grad"):
-        return element_of(facts, expression.value, scope, depth - 1)
+    is_same = isinstance(expression, ast.Attribute) and expression.attr in ("T", "mT", "data", "grad")
+    if is_same or isinstance(expression, ast.Subscript):
+        return element_of(facts, expression.value, scope, depth - 1)  # type: ignore[attr-defined]
     return "integer" if isinstance(expression, ast.Attribute) and expression.attr == "indices" else None
 
 

@@ -13,6 +13,7 @@ from torchlint.facts.control.blocks import block_of, lines_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Item
 from torchlint.facts.functions import is_plain, returned_values
+from torchlint.facts.grouping import grouped
 from torchlint.facts.loops import gone_through, place_in
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
@@ -20,7 +21,7 @@ from torchlint.facts.scopes import Binding, BindingKind, CallSite, Variable
 from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
 from torchlint.facts.tensors.methods import is_method_of_tensors, method_named
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
-from torchlint.facts.tree import is_method_call, is_self
+from torchlint.facts.tree import is_method_call, is_self, method_called
 
 Ask = Callable[[FileFacts, ast.expr | None, int, int], Kind]
 """`kind_of`, which asks in turn what stands here."""
@@ -76,12 +77,9 @@ def _may_be_tensor(facts: FileFacts, binding: Binding) -> bool:
 
 
 def _uses(facts: FileFacts) -> dict[Variable | None, list[CallSite]]:
-    found: dict[Variable | None, list[CallSite]] = {}
-    for site in facts.symbols.calls:
-        call = site.node
-        if is_method_call(call) and call.func.attr not in _ALSO_OF_MODULES and shows_tensor(call):
-            found.setdefault(facts.variable(call.func.value, site.scope), []).append(site)
-    return found
+    calls = ((one, one.node) for one in facts.symbols.calls if method_called(one.node) not in _ALSO_OF_MODULES)
+    shown = ((site, call.func.value) for site, call in calls if is_method_call(call) and shows_tensor(call))
+    return grouped((facts.variable(value, site.scope), site) for site, value in shown)
 
 
 def _tested(facts: FileFacts) -> set[Variable | None]:

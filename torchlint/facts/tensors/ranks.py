@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
-from torchlint.facts.calls import callers
-from torchlint.facts.definitions import is_none, step_back
+from torchlint.facts.definitions import is_given_here, is_none, step_back
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.values import CALLED, Definition, End, Parameter, Through
+from torchlint.facts.flow.values import CALLED, Definition, End, Through
+from torchlint.facts.grouping import all_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.origins import beyond
 from torchlint.facts.scopes import Variable
@@ -72,19 +71,15 @@ def _of_steps(facts: FileFacts, one: Definition, depth: int) -> Dimensions:
         if steps is None:
             found = _of_value(facts, one, depth)
         else:
-            found = _all_of(dimensions_of_end(facts, step, depth - 1) for step in _open(facts, steps))
-            if isinstance(one.node, ast.Name) and not one.parts and not _counted(found):
-                found = unpacked_rank(facts, one.node, one.scope) or found
+            told = (step for step in steps if not is_none(step) and not is_given_here(facts, step))
+            found = all_of(dimensions_of_end(facts, step, depth - 1) for step in told)
+            is_whole = isinstance(one.node, ast.Name) and not one.parts and not _counted(found)
+            if is_whole and len(facts.bindings(one.node, one.scope)) == 1:
+                unpacked = facts.cached(_shape_unpackings).get(facts.variable(one.node, one.scope))
+                found = found if unpacked is None else frozenset({unpacked})
         if found:
             return found
     return UNKNOWN
-
-
-def _open(facts: FileFacts, steps: list[End]) -> Iterator[End]:
-    """All but what stands for "not yet", and parameters of which calls in the file say what they are."""
-    for one in steps:
-        if not is_none(one) and not (isinstance(one, Parameter) and callers(facts, one.function)):
-            yield one
 
 
 def _of_value(facts: FileFacts, one: Definition, depth: int) -> Dimensions:
@@ -118,12 +113,6 @@ def _counted(found: Dimensions) -> Ranks | None:
     """The numbers, where this file knows them all."""
     numbers = frozenset(one for one in found if isinstance(one, int))
     return numbers if len(numbers) == len(found) else None
-
-
-def _all_of(options: Iterable[Dimensions]) -> Dimensions:
-    """What any of the options allows, where all of them are known."""
-    known = list(options)
-    return frozenset().union(*known) if all(known) else UNKNOWN
 
 
 def _of_part(facts: FileFacts, part: Part, depth: int) -> Dimensions:
@@ -176,7 +165,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Dimens
     layers = layers_called(facts, call.func, scope)
     if layers:
         given = dimensions_of(facts, call.args[0], scope, depth - 1) if call.args else UNKNOWN
-        return _all_of(through_layers(facts, [layer], given) for layer in layers)
+        return all_of(through_layers(facts, [layer], given) for layer in layers)
     name = called_name(facts, call, scope)
     return UNKNOWN if name is None else _of_named(facts, call, name, scope, depth)
 
@@ -255,14 +244,8 @@ def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
     return dimensions_of(facts, whose_shape(first), scope, depth - 1)  # any other one name may hold a whole shape
 
 
-def unpacked_rank(facts: FileFacts, name: ast.Name, scope: int) -> frozenset[int]:
-    """`b, c, h, w = x.shape` says that `x` has four dimensions, where `x` is bound once."""
-    is_bound_once = len(facts.bindings(name, scope)) == 1
-    found = facts.cached(_shape_unpackings).get(facts.variable(name, scope)) if is_bound_once else None
-    return frozenset() if found is None else frozenset({found})
-
-
 def _shape_unpackings(facts: FileFacts) -> dict[Variable | None, int]:
+    """`b, c, h, w = x.shape` says that `x` has four dimensions, where `x` is bound once."""
     found: dict[Variable | None, int] = {}
     for site in facts.symbols.assign_sites:
         target = site.node.targets[0] if isinstance(site.node, ast.Assign) else None

@@ -45,7 +45,8 @@ def unit_dims_of(facts: FileFacts, expression: ast.expr | None, scope: int, dept
 def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> UnitDims:
     """`x[None]`, `x[:, None]`, `x[..., None]`, `x[:1]`, `x[0, 2:3]`."""
     parts = index_parts(expression)
-    if not all(is_literal_none(part) or isinstance(part, ast.Slice) or _takes_one(part) for part in parts):
+    bare = (part.operand if isinstance(part, ast.UnaryOp) else part for part in parts)
+    if not all(isinstance(part, ast.Slice | ast.Constant) for part in bare):
         return UNKNOWN
     inner = unit_dims_of(facts, expression.value, scope, depth - 1)
     taken = sum(isinstance(part, ast.Constant | ast.UnaryOp) and not _is_kept(part) for part in parts)
@@ -54,11 +55,6 @@ def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth
     dots = next((index for index, part in enumerate(kept) if is_ellipsis(part)), len(kept))
     ones = {index for index, part in enumerate(kept) if is_literal_none(part) or _is_one_long(facts, part, scope)}
     return UnitDims(frozenset(index if index < dots else index - len(kept) for index in ones), rank)
-
-
-def _takes_one(part: ast.expr) -> bool:
-    """A number, which takes the dimension away, or `...`."""
-    return isinstance(part.operand if isinstance(part, ast.UnaryOp) else part, ast.Constant)
 
 
 def _is_kept(part: ast.expr) -> bool:
@@ -185,9 +181,10 @@ def _expanded(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Shared
     ones = unit_dims_of(facts, source, scope)
     own = call.args[1:] if source in call.args else call.args
     sizes: Sequence[ast.expr] | None = own
+    is_one = len(own) == 1 and ones.rank != 0 and not isinstance(own[0], ast.Constant | ast.UnaryOp)
     if len(own) == 1 and isinstance(own[0], ast.Tuple | ast.List):
         sizes = own[0].elts
-    elif name != "expand" or (len(own) == 1 and ones.rank != 0 and not _is_number(facts, own[0], scope)):
+    elif name != "expand" or (is_one and not facts.value(own[0], scope).is_known):
         sizes = None  # the shape of another tensor, or one that a name holds
     if sizes is None:
         places = ones.places - _ones_of_shape(facts, own[0], scope) if own else frozenset()
@@ -202,10 +199,6 @@ def _ones_of_shape(facts: FileFacts, shape: ast.expr, scope: int) -> frozenset[i
     if isinstance(shape, ast.Attribute) and shape.attr == "shape":
         shape = shape.value
     return unit_dims_of(facts, shape, scope).places
-
-
-def _is_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    return isinstance(expression, ast.Constant | ast.UnaryOp) or facts.value(expression, scope).is_known
 
 
 def _growing(facts: FileFacts, ones: UnitDims, sizes: Sequence[ast.expr], scope: int) -> frozenset[int]:
@@ -257,13 +250,9 @@ def _strided(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None:
     pairs = [pair for pair in pairs if _may_grow(facts, pair[0], scope)]
     if any(facts.value(step, scope).constants == (0,) for _, step in pairs):
         return SharedView(call, is_expanded=True)
-    is_shared = _has_equal_strides(facts, pairs, scope) or _meets(facts, pairs, scope)
+    strides = {facts.value(step, scope).text or ast.dump(step) for _, step in pairs}
+    is_shared = len(strides) < len(pairs) or _meets(facts, pairs, scope)  # `(s, s)`, or `(1, 1)`
     return SharedView(call, is_expanded=False) if is_shared else None
-
-
-def _has_equal_strides(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.expr]], scope: int) -> bool:
-    """Two dimensions that step alike: `(s, s)`, or `(1, 1)`."""
-    return len({facts.value(step, scope).text or ast.dump(step) for _, step in pairs}) < len(pairs)
 
 
 def _meets(facts: FileFacts, pairs: Sequence[tuple[ast.expr, ast.expr]], scope: int) -> bool:

@@ -135,27 +135,18 @@ def _untold(call: ast.Call, switch: ModeSwitch) -> Part | None:
 
 
 def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:
-    if _scales_and_steps(facts, call, scope):
-        return Part.WHOLE
+    is_scaler = _SCALER in last_word(call.func).lower()
+    if is_scaler and len(call.args) > 1 and is_optimizer(facts, call.args[1], scope):
+        return Part.WHOLE  # `loss_scaler(loss, optimizer, ...)`: an object that is called, as timm's scalers are
     if not isinstance(call.func, ast.Attribute):
         return None
     if call.func.attr in BACKWARD:
         return Part.BACKWARD
     if call.func.attr != "step" or not holds_optimizer(facts, call.func.value, scope):
         return Part.STEP if steps_in_place(call) else None
-    return Part.WHOLE if _runs_backward(facts, argument_of(call, "closure", 0), scope) else Part.STEP
-
-
-def _runs_backward(facts: FileFacts, closure: ast.expr | None, scope: int) -> bool:
-    """`optimizer.step(closure)`, as L-BFGS has it."""
+    closure = argument_of(call, "closure", 0)  # as L-BFGS has it
     function = None if closure is None else own_scope(facts, facts.names(closure, scope).only or "")
-    return function is not None and goes_backward(facts, function)
-
-
-def _scales_and_steps(facts: FileFacts, call: ast.Call, scope: int) -> bool:
-    """`loss_scaler(loss, optimizer, ...)`: an object that is called does both, as timm's scalers do."""
-    word = last_word(call.func)
-    return _SCALER in word.lower() and len(call.args) > 1 and is_optimizer(facts, call.args[1], scope)
+    return Part.WHOLE if function is not None and goes_backward(facts, function) else Part.STEP
 
 
 # -- training without an optimizer: the code itself moves weights against their gradients ------------------------------

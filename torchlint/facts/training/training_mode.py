@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 import msgspec
 
@@ -16,7 +15,7 @@ from torchlint.facts.full_names import Names
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.scopes import CallSite, ScopeKind
-from torchlint.facts.tree import is_method_call, last_word
+from torchlint.facts.tree import is_method_call, last_word, words_in
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.facts.words import says
 
@@ -54,7 +53,8 @@ def module_modes(facts: FileFacts) -> ModuleModes:
     setters = frozenset(facts.symbol_of(site) for site in facts.calls.find(words=words) if _sets_mode(facts, site))
     varying = (name for name in facts.calls.names if name in _VARYING or "::" in name)
     parts = (_varying_part(facts, site) for site in facts.calls.find(names=varying)) if facts.imports_torch else ()
-    own = frozenset(classes_with_a_mode_of_their_own(facts))
+    classes = (one for one in facts.symbols.scopes if one.kind is ScopeKind.CLASS)
+    own = frozenset(one.qualname for one in classes if {"train", "eval"} & one.bindings.keys())
     return ModuleModes(tuple(dict.fromkeys(part for part in parts if part is not None)), setters, own)
 
 
@@ -99,36 +99,21 @@ def _varies(facts: FileFacts, site: CallSite, name: str) -> bool:
     if name in NORMS:
         kept = argument_of(call, "track_running_stats", 4)
         return kept is None or facts.value(kept, site.scope).constants == (True,)
-    if name in DROPOUT_FUNCTIONS and not _follows_mode(call):
-        return False
+    if name in DROPOUT_FUNCTIONS:  # `training=self.training`
+        mode = argument_of(call, "training", 2)
+        if not isinstance(mode, ast.Attribute) or mode.attr != "training":
+            return False
     given = argument_of(call, "p", 1 if name in DROPOUT_FUNCTIONS else 0)
     rate = facts.value(given, site.scope)
     return given is None or (rate.is_known and all(isinstance(one, int | float) and one > 0 for one in rate.constants))
 
 
-def _follows_mode(call: ast.Call) -> bool:
-    """`training=self.training`."""
-    given = argument_of(call, "training", 2)
-    return isinstance(given, ast.Attribute) and given.attr == "training"
-
-
-def classes_with_a_mode_of_their_own(facts: FileFacts) -> Iterator[str]:
-    """Classes that define `train` or `eval`."""
-    for scope in facts.symbols.scopes:
-        if scope.kind is ScopeKind.CLASS and {"train", "eval"} & scope.bindings.keys():
-            yield scope.qualname
-
-
 def weight_loaders(facts: FileFacts) -> frozenset[str]:
     """The symbols that load weights under no condition, so that the weights that were drawn decide nothing."""
-    return frozenset(facts.symbol_of(site) for site in facts.calls.find(words=LOADERS) if _loads_weights(facts, site))
-
-
-def _loads_weights(facts: FileFacts, site: CallSite) -> bool:
-    if not is_method_call(site.node):
-        return False
-    is_model = not _BESIDE_MODELS.search(ast.unparse(site.node.func.value))
-    return is_model and not any(True for _ in tests_around(facts, site.statement))
+    calls = ((site, site.node) for site in facts.calls.find(words=LOADERS))
+    loading = ((site, ast.unparse(call.func.value)) for site, call in calls if is_method_call(call))
+    models = (site for site, holder in loading if not _BESIDE_MODELS.search(holder))
+    return frozenset(facts.symbol_of(one) for one in models if next(tests_around(facts, one.statement), None) is None)
 
 
 class SharedDraw(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -158,8 +143,7 @@ def shared_draw(facts: FileFacts, site: CallSite, drawn: Draw | None, cpu_draws:
 @memoized
 def _is_usual(facts: FileFacts, test: ast.expr) -> bool:  # noqa: ARG001
     """`self.training`, `random.random() < 0.5`, `self.p > 0`: training alone, by chance, or unless it is turned off."""
-    names = (node for node in ast.walk(test) if isinstance(node, ast.Name | ast.Attribute))
-    return any(says(last_word(name), "chance") for name in names)
+    return any(says(word, "chance") for word in words_in(test))
 
 
 def hangs_on_the_batch(site: CallSite, names: Names, layers: frozenset[str]) -> bool:
