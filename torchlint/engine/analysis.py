@@ -23,7 +23,7 @@ from torchlint.facts.exports import exports_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import NameTable
 from torchlint.facts.imported import Modules
-from torchlint.facts.places import StatementLines
+from torchlint.facts.places import statement_lines
 from torchlint.facts.summarising import summarise
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
@@ -303,7 +303,7 @@ def _draft(facts: FileFacts, check: Check, finding: Finding) -> Draft:
         path=facts.path,
         location=facts.locate(finding.node) if finding.line is None else _whole_line(facts, finding.line),
         source_line=facts.source.lines[line - 1],
-        lines=facts.cached(StatementLines).around(line),
+        lines=facts.cached(statement_lines).get(line, (line, line)),
         values=finding.values,
         message=finding.message,
         severity=finding.severity,

@@ -35,12 +35,8 @@ _TEXT: dict[type[ast.AST], str] = {
     ast.Name: "id",
     ast.Attribute: "attr",
     ast.Constant: "value",
-    ast.arg: "arg",
-    ast.keyword: "arg",
-    ast.alias: "name",
-    ast.FunctionDef: "name",
-    ast.AsyncFunctionDef: "name",
-    ast.ClassDef: "name",
+    **dict.fromkeys((ast.arg, ast.keyword), "arg"),
+    **dict.fromkeys((ast.alias, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), "name"),
 }
 """Where a node holds its name."""
 _DYNAMIC = frozenset({"exec", "eval", "__import__"})

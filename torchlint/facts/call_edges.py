@@ -36,7 +36,6 @@ from torchlint.facts.watch import Watch
 Argument = Constant | EllipsisType
 """A literal argument; `...` stands for one that is not a literal."""
 
-
 _UNSEEN: Arguments = ((), ((None, ast.Constant(...)),))
 """`**` of something."""
 _ANY: tuple[int | str, ...] = ("*",)

@@ -9,7 +9,7 @@ import msgspec
 
 from torchlint.facts.calls import called_at, callers
 from torchlint.facts.classes import attribute_values, bases_of
-from torchlint.facts.full_names import public_name, union_of
+from torchlint.facts.full_names import Names, public_name, union_of
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.tensors.methods import is_method_of_tensors
@@ -17,7 +17,6 @@ from torchlint.facts.tree import is_own, is_self, is_super
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts, Places
-    from torchlint.facts.full_names import Names
     from torchlint.facts.scopes import CallSite
 
 

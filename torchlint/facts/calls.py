@@ -149,7 +149,13 @@ def _functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int
     known = tuple(_named(facts, callee) for callee in names.callees if not is_wrapper(callee.name))
     if names.complete and known and None not in known:
         return known
-    return tuple(dict.fromkeys((*known, *_worked_out(facts, expression, scope, depth)))) or (None,)
+    # What has no name of its own: the function that a call makes, a lambda under a name, an entry of a table.
+    if isinstance(expression, ast.Call):
+        found = _made_by(facts, expression, scope, depth)
+    else:
+        held = _held(facts, expression, scope)
+        found = tuple(one for value, where in held for one in functions_of(facts, value, where, depth - 1))
+    return tuple(dict.fromkeys((*known, *found))) or (None,)
 
 
 def _attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: int) -> tuple[Target | None, ...] | None:
@@ -208,14 +214,6 @@ def _bound(facts: FileFacts, method: int | None) -> Target | None:
     return Target(function, skipped=int("builtins.staticmethod" not in decorators_of(facts, function)))
 
 
-def _worked_out(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> tuple[Target | None, ...]:
-    """What has no name of its own: a lambda under a name, the function that a call makes, an entry of a table."""
-    if isinstance(expression, ast.Call):
-        return _made_by(facts, expression, scope, depth)
-    held = _held(facts, expression, scope)
-    return tuple(one for value, where in held for one in functions_of(facts, value, where, depth - 1))
-
-
 def _made_by(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> tuple[Target | None, ...]:
     """What calling the result of a call runs, where a function of this file makes it and returns nothing else."""
     inner = moved(call) or wrapped_by(facts, call, scope)
@@ -223,8 +221,11 @@ def _made_by(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> tuple[
         return functions_of(facts, inner, scope, depth - 1)
     found: list[Target | None] = []
     for maker in functions_of(facts, call.func, scope, depth - 1):
-        values = _only_results(facts, maker)
-        found += functions_of(facts, *values[0], depth - 1) if len(values) == 1 else [None]
+        if maker is None or maker.way is not Way.CALLED or not is_plain(facts, maker.function):
+            found.append(None)
+            continue
+        values = returned_values(facts, maker.function.index)
+        found += functions_of(facts, values[0], maker.function.index, depth - 1) if len(values) == 1 else [None]
     return tuple(found)
 
 
@@ -237,12 +238,6 @@ def wrapped_by(facts: FileFacts, call: ast.Call, scope: int) -> ast.expr | None:
 def is_wrapper(name: str) -> bool:
     """Whether a full name is an object that runs the module it was given."""
     return name.endswith("()") and name.removesuffix("()") in load_values().wrapping
-
-
-def _only_results(facts: FileFacts, maker: Target | None) -> list[Given]:
-    if maker is None or maker.way is not Way.CALLED or not is_plain(facts, maker.function):
-        return []
-    return [(value, maker.function.index) for value in returned_values(facts, maker.function.index)]
 
 
 def _held(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[Given]:

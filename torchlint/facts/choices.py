@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.full_names import MOST_CHOICES, UNKNOWN, Names, dotted, union_of
 from torchlint.facts.moves import moved
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tree import last_word
 
 if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
-    from torchlint.facts.scopes import Binding
 
 Entry = tuple["Resolver", ast.expr, int]
 """A value, and the file and the scope in which it stands."""

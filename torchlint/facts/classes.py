@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 Values = list[tuple[ast.expr, int]]
 """Expressions, each with the scope it is evaluated in."""
 
-
 _NOT_MODULES = frozenset({"builtins.object", "torch.autograd.Function", "abc.ABC", "typing.Protocol"})
 _MODULES = ("torch.nn.Module", "lightning.pytorch.LightningModule")
 _DATACLASSES = frozenset({"dataclasses.dataclass", "dataclasses.dataclass()"})

@@ -16,12 +16,11 @@ import msgspec
 from torchlint.encoding import checksum, decoded, encoded
 from torchlint.facts.control.blocks import lines_of
 from torchlint.facts.graphs import components
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.source.syntax import first_line
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import Binding
 
 _BINDS_OUTSIDE = re.compile(r"\bglobal\b|:=")
 """What binds a name of the module from inside a function, or from its head."""
@@ -97,7 +96,9 @@ def exports_of(facts: FileFacts) -> bytes:
     told = _told(facts, module.bindings)
     exports = {STARS: Export(checksum(stars)[:8], is_own=not module.stars)}
     for name, bindings in module.bindings.items():
-        is_own = not any(_is_of_project(facts, one) for one in bindings)
+        imported = (one.target for one in bindings if one.kind is BindingKind.IMPORT)
+        names = (one for one in imported if one is not None and one.name is not None)
+        is_own = not any(one.level or facts.resolver.modules.locate(one, facts.path) for one in names)
         exports[name] = Export(checksum(told[name] + stars)[:8], is_own)
     return encoded(exports) or b""
 
@@ -143,11 +144,3 @@ def _bound(facts: FileFacts, binding: Binding) -> tuple[object, ...]:
     defined = None if scope is None else (scope.kind.value, scope.qualname)
     parts = [one is not None for one in (binding.value, binding.annotation)]
     return binding.kind.value, binding.target, defined, binding.position, parts
-
-
-def _is_of_project(facts: FileFacts, binding: Binding) -> bool:
-    """Whether a binding is a name of another file."""
-    target = binding.target
-    if binding.kind is not BindingKind.IMPORT or target is None or target.name is None:
-        return False
-    return bool(target.level) or facts.resolver.modules.locate(target, facts.path) is not None

@@ -36,8 +36,12 @@ def components(following: Mapping[Node, Sequence[Node]]) -> Iterator[list[Node]]
                 way.pop()
                 if way:
                     lowest[way[-1][0]] = min(lowest[way[-1][0]], lowest[node])
-                if lowest[node] == number[node]:
-                    yield _closed(node, open_ones, is_open)
+                if lowest[node] == number[node]:  # it is in one group with all that were opened behind it
+                    group: list[Node] = []
+                    while not group or group[-1] != node:
+                        group.append(open_ones.pop())
+                        is_open.discard(group[-1])
+                    yield group
 
 
 def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> list[Node]:
@@ -72,12 +76,3 @@ def each_once(waiting: deque[Node]) -> Iterator[Node]:
         if node not in seen:
             seen.add(node)
             yield node
-
-
-def _closed(node: Node, open_ones: list[Node], is_open: set[Node]) -> list[Node]:
-    """Take a node, and all that were opened behind it, off the open ones."""
-    group: list[Node] = []
-    while not group or group[-1] != node:
-        group.append(open_ones.pop())
-        is_open.discard(group[-1])
-    return group

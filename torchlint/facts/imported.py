@@ -134,19 +134,13 @@ def starred(resolver: Resolver, name: str, scope: int, *, outside_only: bool = F
     current: int | None = scope
     while current is not None:
         for star in reversed(scopes[current].stars):
-            if outside_only and resolver.modules.locate(star, resolver.path) is not None:
-                continue
-            found = _through_star(resolver, star, name)
-            if found is not None:
+            home = resolver.modules.locate(star, resolver.path)
+            if home is None:
+                known = None if star.level else resolver.table.star(star.module, name)
+                found = named(known) if known else UNKNOWN
+            else:
+                found = UNKNOWN if outside_only else resolver.modules.exported(home, name)
+            if found.callees:
                 return found
         current = scopes[current].parent
     return None
-
-
-def _through_star(resolver: Resolver, star: ImportTarget, name: str) -> Names | None:
-    home = resolver.modules.locate(star, resolver.path)
-    if home is not None:
-        names = resolver.modules.exported(home, name)
-        return names if names.callees else None
-    known = None if star.level else resolver.table.star(star.module, name)
-    return named(known) if known else None

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from torchlint.facts.flow.values import Item
 from torchlint.facts.full_names import UNKNOWN, Names, named, union_of
 from torchlint.facts.loops import entries_gone_through
-from torchlint.facts.scopes import BindingKind
+from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tree import is_method_call, literal_text
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.names import Resolver
-    from torchlint.facts.scopes import Binding
 
 IMPORTING = frozenset({"importlib.import_module", "builtins.__import__"})
 _ANY = r"[\w.]*"

@@ -11,7 +11,7 @@ from torchlint.facts.callees import names_called
 from torchlint.facts.calls import called_at, callers, function_named
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.arguments import symbols_called
+from torchlint.facts.flow.expressions import symbols_called
 from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.values import CALLED, EVERYWHERE, Definition, End, Field, Parameter, Path
@@ -56,16 +56,12 @@ def beyond(facts: FileFacts, end: End) -> Origin | None:
         name = names_called(facts, end.node.func, end.scope).only or ""
         is_of_another = "::" in name and not name.endswith("::") and not name.startswith(f"{facts.path}::")
         return Origin(name, None, end.parts) if is_of_another else None
-    return _imported(facts, end.node, end) if end is not None and isinstance(end.node, ast.Name) else None
-
-
-def _imported(facts: FileFacts, name: ast.Name, end: Definition) -> Origin | None:
-    """A name that this file has from another, or a name of a module that it imports."""
-    bindings = facts.bindings(name, end.scope)
+    # A name that this file has from another, or a name of a module that it imports.
+    bindings = [] if end is None else facts.bindings(end.node, end.scope)
     target = bindings[0].target if len(bindings) == 1 and bindings[0].kind is BindingKind.IMPORT else None
-    module = facts.names(name, end.scope).only or ""
-    if target is None:
+    if end is None or target is None:
         return None
+    module = facts.names(end.node, end.scope).only or ""
     if module.endswith("::"):
         return Origin(module, end.parts[0], end.parts[1:]) if end.parts and isinstance(end.parts[0], Field) else None
     home = None if target.name is None else facts.resolver.modules.locate(target, facts.path)

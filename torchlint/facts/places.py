@@ -51,19 +51,14 @@ def bodies_of(facts: FileFacts, symbol: str) -> Iterator[Place]:
             yield place_of(facts, body[1 if has_words else 0])
 
 
-class StatementLines:
-    """The smallest statement around a line: its lines, or only the header's for a compound statement."""
-
-    def __init__(self, facts: FileFacts) -> None:
-        self._spans: dict[int, tuple[int, int]] = {}
-        spans = {_own_lines(statement) for statement in facts.symbols.parents}
-        for first, last in sorted(spans, key=lambda span: (span[1] - span[0], span)):
-            for line in range(first, last + 1):
-                self._spans.setdefault(line, (first, last))
-
-    def around(self, line: int) -> tuple[int, int]:
-        """First and last line, both included."""
-        return self._spans.get(line, (line, line))
+def statement_lines(facts: FileFacts) -> dict[int, tuple[int, int]]:
+    """By the line: the lines of the smallest statement around it, or only the header's for a compound statement."""
+    found: dict[int, tuple[int, int]] = {}
+    spans = {_own_lines(statement) for statement in facts.symbols.parents}
+    for first, last in sorted(spans, key=lambda span: (span[1] - span[0], span)):
+        for line in range(first, last + 1):
+            found.setdefault(line, (first, last))
+    return found
 
 
 def _own_lines(statement: ast.stmt) -> tuple[int, int]:

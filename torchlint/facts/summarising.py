@@ -32,7 +32,7 @@ from torchlint.facts.randomness.seeding import restores_generators, seed_calls
 from torchlint.facts.registries import registrations, registry_uses, table_uses
 from torchlint.facts.scopes import CallSite, ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
-from torchlint.facts.training.steps import Training, trainings, trainings_by_hand
+from torchlint.facts.training.steps import trainings
 from torchlint.facts.training.training_mode import (
     SharedDraw,
     hangs_on_the_batch,
@@ -71,7 +71,7 @@ def summarise(facts: FileFacts, watch: Watch, operators: Iterable[OperatorCall],
         saved=(*saved_results(facts, calls.savers, calls.drawn), *handed_to_writers(facts, calls.writing, calls.drawn)),
         writers=frozenset(writers_of(facts, calls.savers)),
         drawn=tuple(drawn_results(facts, calls.drawn, calls.edges)),
-        trainings=(*_trainings(facts, watch).values(), *trainings_by_hand(facts)),
+        trainings=tuple(trainings(facts, watch.trainers)),
         workers=tuple(loaders_made(facts)),
         worker_inits=tuple(functions_for_workers(facts)),
         switches=tuple(switch_writes(facts, watch.switch_names)),
@@ -104,22 +104,12 @@ class _Calls:
         self.shared_draws: dict[str, SharedDraw] = {}
         self.savers: list[tuple[CallSite, Names, SaverEntry]] = []
         self.writing: list[CallSite] = []
-        self._facts, self._watch = facts, watch
         for site, names in facts.calls.named:
             if hangs_on_the_batch(site, names, watch.batch_layers):
                 self.unsettled.add(facts.symbol_of(site))
-        self._add_draws()
-        self.savers += watch.savers.calls_in(facts)
-        saving = {site for site, _, _ in self.savers}
-        words = (word for word in facts.calls.words if says(word, "writing"))
-        self.writing += (site for site in facts.calls.find(words=words) if site not in saving)
-
-    def _add_draws(self) -> None:
-        facts, watch = self._facts, self._watch
         words = (word for word in facts.calls.words if may_draw(word) or word in watch.drawing_methods)
         for site in facts.calls.find(names=watch.draws.keys(), words=words, keywords=GIVEN_AS):
-            names = facts.names(site.node.func, site.scope)
-            drawn = draw(facts, site, names, watch.draws, watch.drawing_methods)
+            drawn = draw(facts, site, facts.names(site.node.func, site.scope), watch.draws, watch.drawing_methods)
             if drawn is not None:
                 self.draws.setdefault((drawn.symbol, drawn.generator, drawn.makes, drawn.demands), drawn)
                 self.drawn[site] = drawn
@@ -127,6 +117,10 @@ class _Calls:
             shared = shared_draw(facts, site, drawn, watch.cpu_draws)
             if shared is not None:
                 self.shared_draws.setdefault(shared.symbol, shared)
+        self.savers += watch.savers.calls_in(facts)
+        saving = {site for site, _, _ in self.savers}
+        words = (word for word in facts.calls.words if says(word, "writing"))
+        self.writing += (site for site in facts.calls.find(words=words) if site not in saving)
 
 
 def _context(facts: FileFacts, watch: Watch) -> Iterator[OperatorCall]:
@@ -150,14 +144,6 @@ def _model_named(facts: FileFacts, site: CallSite, called: str) -> str | None:
     named = value_of(facts, argument_of(site.node, argument, 0), site.scope)
     texts = [value for value in named.constants if isinstance(value, str)]
     return texts[0] if named.is_known and len(texts) == 1 else None
-
-
-def _trainings(facts: FileFacts, watch: Watch) -> dict[tuple[str, str], Training]:
-    """The first call of each symbol that trains so."""
-    found: dict[tuple[str, str], Training] = {}
-    for trained in trainings(facts, watch.trainers):
-        found.setdefault((trained.symbol, trained.part.value), trained)
-    return found
 
 
 def _imports(facts: FileFacts) -> Iterator[Import]:

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeGuard
 
 from torchlint.facts.grouping import grouped
-from torchlint.facts.scopes import ScopeKind
+from torchlint.facts.scopes import Scope, ScopeKind
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import Scope
+
 
 _PLAIN = frozenset({"arg", "asname", "attr", "conversion", "ctx", "id", "kind", "level", "module", "op"})
 """Fields of texts and numbers, and of contexts and operators, of which all trees share one each."""

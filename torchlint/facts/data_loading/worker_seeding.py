@@ -40,16 +40,7 @@ def worker_inits(facts: FileFacts) -> list[WorkerInit]:
     placed = (site for site in facts.symbols.calls if len(site.node.args) > POSITIONS[_PARAMETER])
     if _PARAMETER not in facts.source.text and next(placed, None) is None:
         return []
-    found = [*_given_to_calls(facts)]
-    for assignment in facts.symbols.assignments:
-        target, value = assignment.target, assignment.value
-        key = target.attr if isinstance(target, ast.Attribute) else getattr(target.slice, "value", None)
-        if key == _PARAMETER and value is not None:
-            found.append(WorkerInit(value, assignment.scope, assignment.statement))
-    return found
-
-
-def _given_to_calls(facts: FileFacts) -> Iterator[WorkerInit]:
+    found = []
     for site in facts.symbols.calls:
         name = facts.names(site.node.func, site.scope).only or ""
         positions = POSITIONS if name == LOADER else {}
@@ -57,7 +48,13 @@ def _given_to_calls(facts: FileFacts) -> Iterator[WorkerInit]:
         if value is None or not (name in LOADERS or facts.imports_torch):
             continue
         if _may_have_several_workers(facts, site, name, positions.get("num_workers")):
-            yield WorkerInit(value, site.scope, site.node, site if name in LOADERS else None)
+            found.append(WorkerInit(value, site.scope, site.node, site if name in LOADERS else None))
+    for assignment in facts.symbols.assignments:
+        target, value = assignment.target, assignment.value
+        key = target.attr if isinstance(target, ast.Attribute) else getattr(target.slice, "value", None)
+        if key == _PARAMETER and value is not None:
+            found.append(WorkerInit(value, assignment.scope, assignment.statement))
+    return found
 
 
 def _may_have_several_workers(facts: FileFacts, site: CallSite, name: str, position: int | None) -> bool:

@@ -151,8 +151,6 @@ _OWN_LOADER = re.compile(r"conf|cfg|ya?ml|setting|param|opt", re.IGNORECASE)
 """In the name of a function of the project that may load one."""
 _SUFFIXES = (".yaml", ".yml")
 _GIVEN = "the given file"
-
-
 _NAMING = ("yaml", "yml", "omegaconf", "hydra")
 """Without one of these words a text loads no configuration: neither by a library nor by the name of a file."""
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from torchlint.facts.functions import decorators_of
-from torchlint.facts.scopes import BindingKind, ScopeKind
+from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import Constant, argument_of
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
-    from torchlint.facts.scopes import CallSite
+
 
 _DATACLASSES = frozenset(
     {"dataclasses.dataclass", "attr.s", "attr.define", "attrs.define", "chz.chz", "pydantic.dataclasses.dataclass"}

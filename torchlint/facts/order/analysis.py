@@ -45,8 +45,7 @@ _BY_NODE: Mapping[type, str] = {
     ast.Starred: "_spread",
     ast.Dict: "_column",
     ast.comprehension: "_comprehension",
-    ast.For: "_loop",
-    ast.AsyncFor: "_loop",
+    **dict.fromkeys((ast.For, ast.AsyncFor), "_loop"),
 }
 """What makes something of the order in a node, by name: an analysis that held its own methods would never be freed."""
 
@@ -211,7 +210,8 @@ class OrderAnalysis(Analysis):
             return
         made = self.facts.index.parents[above]
         if isinstance(made, ast.DictComp):
-            is_numbered = value.label == _NUMBERED and loops.numbers_values(made)
+            index = loops.index_name(made.generators[0].target) if value.label == _NUMBERED else None
+            is_numbered = index is not None and index in names_in(made.value) | names_in(made.key)
             yield Sink(loops.IDS, made) if is_numbered else replace(value, node=made, label=loops.KEYED)
         elif isinstance(made, ast.ListComp | ast.GeneratorExp):
             index = loops.index_name(above.target) if value.label == _NUMBERED else None

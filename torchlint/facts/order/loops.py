@@ -20,8 +20,6 @@ DATA = "the rows that are written"
 LISTS = "the list that is written"
 
 ENUMERATE = "builtins.enumerate"
-
-
 KEYED = "keyed"
 """The label of a mapping whose keys have the order."""
 VIEWS = frozenset({"keys", "values", "items"})
@@ -30,12 +28,6 @@ MAKERS = frozenset({"builtins.dict", "builtins.dict.fromkeys", "collections.Orde
 
 def is_number(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and isinstance(value.value, int)
-
-
-def numbers_values(display: ast.DictComp) -> bool:
-    """`{name: i for i, name in enumerate(...)}`: the number is the value, or the key."""
-    index = index_name(display.generators[0].target)
-    return index is not None and index in (names_in(display.value) | names_in(display.key))
 
 
 def only_spells(facts: FileFacts, made: ast.expr) -> bool:
@@ -60,22 +52,16 @@ def names_bound(loop: ast.For | ast.AsyncFor) -> set[str]:
 
 def gets_ids(statement: ast.stmt, counted: set[str]) -> bool:
     """`ids[name] = i`, where `i` counts, `= i + 4`, `= len(ids)`, `ids.setdefault(name, len(ids))`."""
-    mapping, number = _keyed_number(statement)
-    if mapping is None:
+    value = getattr(statement, "value", None)
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+        mapping, number = statement.targets[0].value, value
+    elif is_method_call(value, "setdefault"):
+        mapping, number = value.func.value, value.args[-1] if value.args else None
+    else:
         return False
     is_sum = isinstance(number, ast.BinOp) and isinstance(number.op, ast.Add)
     summands = [number.left, number.right] if is_sum else [number]  # type: ignore[union-attr]
     return any(one.id in counted if isinstance(one, ast.Name) else _is_length(one, mapping) for one in summands)
-
-
-def _keyed_number(statement: ast.stmt) -> tuple[ast.expr | None, ast.expr | None]:
-    """The mapping that a statement adds an entry to, and the entry."""
-    value = getattr(statement, "value", None)
-    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
-        return statement.targets[0].value, value
-    if is_method_call(value, "setdefault"):
-        return value.func.value, value.args[-1] if value.args else None
-    return None, None
 
 
 def _is_length(value: ast.expr | None, mapping: ast.expr) -> bool:

@@ -20,7 +20,7 @@ from torchlint.facts.memoizing import memoized
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.origins import Origins, Steps
-from torchlint.facts.scopes import BindingKind, ScopeKind
+from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
 from torchlint.facts.tree import last_word, method_called
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from torchlint.facts.call_edges import Edge
     from torchlint.facts.file import FileFacts
     from torchlint.facts.full_names import Names
-    from torchlint.facts.scopes import CallSite
+
 
 _VALUES = ("", "order")
 """What a draw makes that may be written."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from torchlint.catalogue.load import load_generators
 from torchlint.catalogue.values import by_name
@@ -70,30 +70,23 @@ class SeedCall(Found, frozen=True, array_like=True, gc=False):
     """The option that the user of a program must give for it to run, once the program is known."""
 
 
-def seed_calls(facts: FileFacts, table: Mapping[str, frozenset[str]]) -> list[SeedCall]:
+def seed_calls(facts: FileFacts, table: Mapping[str, frozenset[str]]) -> Iterator[SeedCall]:
     """What the calls of a file seed; the project's own functions are followed instead."""
     words = [word for word in facts.calls.words if any(one in word.lower() for one in _OF_SEEDS)]
-    sites = facts.calls.find(names=table.keys(), words=words, keywords=_SEED_ARGUMENTS)
-    found = (_seed_call(facts, site, facts.names(site.node.func, site.scope), table) for site in sites)
-    return [call for call in found if call is not None]
-
-
-def _seed_call(facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, frozenset[str]]) -> SeedCall | None:
-    generators = frozenset[str]().union(*(table[name] for name in names.names & table.keys()))
-    is_foreign = not generators and not names.of_project
-    speaks = is_foreign and _speaks_of_seeding(site, names)
-    by_argument = is_foreign and not speaks and _is_given_seed(site.node, names)
-    if speaks or by_argument:
-        generators = EVERYTHING
-    if not generators or _is_for_workers(facts, site.scope):
-        return None
-    name = names.only or last_word(site.node.func)
-    place, moment = place_of(facts, site.node, site.statement), moment_of(facts, site.statement)
-    is_guess = by_argument or (speaks and not (site.is_alone and _ORDERING.match(last_word(site.node.func))))
-    demands = demands_on(facts, site.statement, site.scope)
-    lacks = _lacks_cuda(facts, site.statement, site.scope)
-    symbol = facts.symbol_of(site)
-    return SeedCall(facts.path, symbol, place, generators, moment, name, by_argument, is_guess, demands, lacks)
+    for site in facts.calls.find(names=table.keys(), words=words, keywords=_SEED_ARGUMENTS):
+        names, word = facts.names(site.node.func, site.scope), last_word(site.node.func)
+        generators = frozenset[str]().union(*(table[name] for name in names.names & table.keys()))
+        is_foreign = not generators and not names.of_project
+        speaks = is_foreign and _speaks_of_seeding(site, names)
+        by_argument = is_foreign and not speaks and _is_given_seed(site.node, names)
+        generators = EVERYTHING if speaks or by_argument else generators
+        if not generators or _is_for_workers(facts, site.scope):
+            continue
+        symbol, place = facts.symbol_of(site), place_of(facts, site.node, site.statement)
+        moment, demands = moment_of(facts, site.statement), demands_on(facts, site.statement, site.scope)
+        is_guess = by_argument or (speaks and not (site.is_alone and _ORDERING.match(word)))
+        lacks, name = _lacks_cuda(facts, site.statement, site.scope), names.only or word
+        yield SeedCall(facts.path, symbol, place, generators, moment, name, by_argument, is_guess, demands, lacks)
 
 
 def _lacks_cuda(facts: FileFacts, statement: ast.stmt, scope: int) -> bool:

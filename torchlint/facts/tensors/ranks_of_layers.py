@@ -59,7 +59,8 @@ def names_of_layers(facts: FileFacts, function: ast.expr, scope: int) -> list[st
 def through_layers(facts: FileFacts, layers: Iterable[Made | None], ranks: Dimensions, depth: int = 5) -> Dimensions:
     """What a tensor of one of these numbers of dimensions (empty: unknown) has after it went through the layers."""
     for layer in layers:
-        name = _name(facts, layer)
+        full = "" if layer is None else facts.names(layer[0].func, layer[1]).only or ""
+        name = full if full in load_values().models else full.rpartition(".")[2]
         if layer is None or depth <= 0:
             ranks = _UNKNOWN
         elif name == "Sequential":
@@ -87,12 +88,6 @@ def _in_order(facts: FileFacts, sequence: ast.Call, scope: int) -> Iterator[Made
             continue
         found = layers_called(facts, argument, scope)
         yield found[0] if len(found) == 1 else None
-
-
-def _name(facts: FileFacts, layer: Made | None) -> str:
-    """The class of a layer; of what libraries have, its full name."""
-    full = "" if layer is None else facts.names(layer[0].func, layer[1]).only or ""
-    return full if full in load_values().models else full.rpartition(".")[2]
 
 
 def in_modes(modes: Values) -> frozenset[int]:

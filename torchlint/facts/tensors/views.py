@@ -147,13 +147,10 @@ class SharedView(msgspec.Struct, frozen=True):
 def shared_view(facts: FileFacts, expression: ast.expr, scope: int, depth: int = _DEPTH) -> SharedView | None:
     """The view that an expression is, where its elements evidently share memory."""
     call, scope = made_by(facts, expression, scope) if depth else (None, scope)
-    return None if call is None else _of_call(facts, call, scope, depth)
-
-
-def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> SharedView | None:
-    name = _view_method(facts, call, scope)
+    if call is None:
+        return None
+    name, inner = _view_method(facts, call, scope), operand(facts, call, scope)
     called = method_named(name)
-    inner = operand(facts, call, scope)
     if inner is not None and called.rearranges and called.memory == "shared" and called.shape == "same":
         return shared_view(facts, inner, scope, depth - 1)
     if name in ("expand", "expand_as", "broadcast_to"):

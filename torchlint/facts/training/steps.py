@@ -13,10 +13,8 @@ from torchlint.catalogue.programs import ModeSwitch
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Through
-from torchlint.facts.full_names import Names
 from torchlint.facts.functions import own_scope
 from torchlint.facts.places import Found, place_of
-from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import last_word, method_called
 from torchlint.facts.values import all_given, argument_of, may_be_hidden
 from torchlint.facts.words import says
@@ -97,34 +95,26 @@ class Trainers(msgspec.Struct, frozen=True):
 
 
 def trainings(facts: FileFacts, trainers: Trainers) -> Iterator[Training]:
-    """What the calls of a file do of a training."""
-    names = trainers.methods | trainers.seeding_methods | trainers.switches.keys()
+    """What the calls of a file do of a training, the first of each symbol; and its steps without an optimizer."""
+    seen: set[tuple[str, Part | None]] = set()
+    known = trainers.methods | trainers.seeding_methods | trainers.switches.keys()
     words = [word for word in facts.calls.words if word in _TRAINING or _SCALER in word.lower()]
-    for site in facts.calls.find(names=names, words=words):
-        found = _training(facts, site, facts.names(site.node.func, site.scope), trainers)
-        if found is not None:
-            yield found
-
-
-def trainings_by_hand(facts: FileFacts) -> Iterator[Training]:
-    """The statements that step without an optimizer."""
+    for site in facts.calls.find(names=known, words=words):
+        names, symbol = facts.names(site.node.func, site.scope), facts.symbol_of(site)
+        if names.names & trainers.methods:
+            part: Part | None = Part.WHOLE
+        elif names.names & trainers.seeding_methods:
+            part = Part.SEEDED
+        elif names.only in trainers.switches:
+            part = _untold(site.node, trainers.switches[names.only])
+        else:
+            part = _part(facts, site.node, site.scope)
+        if part is not None and (symbol, part) not in seen:
+            seen.add((symbol, part))
+            place, name = place_of(facts, site.node, site.statement), names.only or method_called(site.node)
+            yield Training(facts.path, symbol, place, part, name)
     for statement, scope in steps_by_hand(facts):
         yield Training(facts.path, facts.symbol_at(scope, statement), place_of(facts, statement), Part.STEP, "")
-
-
-def _training(facts: FileFacts, site: CallSite, names: Names, trainers: Trainers) -> Training | None:
-    if names.names & trainers.methods:
-        part: Part | None = Part.WHOLE
-    elif names.names & trainers.seeding_methods:
-        part = Part.SEEDED
-    elif names.only in trainers.switches:
-        part = _untold(site.node, trainers.switches[names.only])
-    else:
-        part = _part(facts, site.node, site.scope)
-    if part is None:
-        return None
-    name = names.only or method_called(site.node)
-    return Training(facts.path, facts.symbol_of(site), place_of(facts, site.node, site.statement), part, name)
 
 
 def _untold(call: ast.Call, switch: ModeSwitch) -> Part | None:
