@@ -7,7 +7,7 @@ import bisect
 import functools
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
@@ -72,18 +72,6 @@ class DeviceWords(msgspec.Struct, frozen=True, eq=False):
         return [*parts, *((word, name) for word, name in words if _alone(word).search(lowered))]
 
 
-def _lines_of(parts: Iterable[str], lowered: str) -> list[int]:
-    """The lines that hold any of these texts."""
-    found: set[int] = set()
-    for part in parts:
-        line, before, place = 1, 0, lowered.find(part)
-        while place >= 0:
-            line, before = line + lowered.count("\n", before, place), place
-            found.add(line)
-            place = lowered.find(part, place + len(part))
-    return sorted(found)
-
-
 @functools.cache
 def _alone(word: str) -> re.Pattern[str]:
     """A word between characters that are no letters. What it begins with comes first: that is found fast."""
@@ -100,8 +88,14 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
         return found
     sites = facts.calls.find(words=words.neutral_words)
     neutral = {site.node.func for site in sites if facts.names(site.node.func, site.scope).only in words.neutral}
-    lines = _lines_of((part for part, _ in spoken), small_letters(facts.source.text))
-    for name in _texts(facts.tree, lines, neutral, words):
+    lowered, lines = small_letters(facts.source.text), set[int]()
+    for part, _ in spoken:
+        line, before, place = 1, 0, lowered.find(part)
+        while place >= 0:
+            line, before = line + lowered.count("\n", before, place), place
+            lines.add(line)
+            place = lowered.find(part, place + len(part))
+    for name in _texts(facts.tree, sorted(lines), neutral, words):
         found |= _named_by(words, name)
         if hoped <= found:
             break

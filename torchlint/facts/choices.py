@@ -83,25 +83,22 @@ def _may_name(entry: ast.expr) -> bool:
 def _variables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> Iterator[Variable]:
     """The variable that a name stands for, or an attribute of a module or class."""
     if isinstance(table, ast.Name):
-        owner = resolver.owner(table.id, scope)
-        yield from () if owner is None else [(resolver, owner.index, table.id)]
+        bound_in = resolver.owner(table.id, scope)
+        yield from () if bound_in is None else [(resolver, bound_in.index, table.id)]
     elif isinstance(table, ast.Attribute):
-        for name in _holders(resolver, table.value, scope, depth - 1):
+        owner = resolver.symbols.scopes[scope].owner
+        if not isinstance(table.value, ast.Name) or table.value.id not in ("self", "cls"):
+            found = resolver.names(table.value, scope, depth - 1).of_project
+            holders = [name for name in found if not name.endswith("()")]
+        else:  # in a method they are the class
+            holders = [] if owner is None else [f"{resolver.path}::{resolver.symbols.scopes[owner].qualname}"]
+        for name in holders:
             path, _, qualname = name.partition("::")
             if path == resolver.path:
                 scopes = [one.index for one in resolver.symbols.scopes if one.qualname == qualname]
                 yield from ((resolver, index, table.attr) for index in scopes[:1])
             elif not qualname and (home := resolver.modules.at(path)) is not None:
                 yield home.resolver, 0, table.attr
-
-
-def _holders(resolver: Resolver, value: ast.expr, scope: int, depth: int) -> Iterator[str]:
-    """The modules and classes that an attribute is read of; in a method `cls` and `self` are the class."""
-    if isinstance(value, ast.Name) and value.id in ("self", "cls"):
-        owner = resolver.symbols.scopes[scope].owner
-        yield from () if owner is None else [f"{resolver.path}::{resolver.symbols.scopes[owner].qualname}"]
-    else:
-        yield from (name for name in resolver.names(value, scope, depth).of_project if not name.endswith("()"))
 
 
 def _bound(resolver: Resolver, scope: int, name: str) -> Iterator[Entry]:

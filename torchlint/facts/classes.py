@@ -201,7 +201,7 @@ def _annotated(facts: FileFacts) -> dict[tuple[int, str], list[ast.expr]]:
     )
 
 
-def unpacked_values(facts: FileFacts, owner: int, name: str) -> list[tuple[ast.expr, int, int]]:
+def parts_of(facts: FileFacts, owner: int, name: str) -> list[tuple[ast.expr, int, int]]:
     """What `self.low, self.high = bounds` stores in an attribute: each value, its scope and the position in it."""
     return facts.cached(_unpacked).get((owner, name), [])
 

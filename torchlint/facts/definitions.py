@@ -15,15 +15,7 @@ from msgspec.structs import replace
 
 from torchlint.facts.callees import names_called
 from torchlint.facts.calls import arguments_for, called_functions, callers, is_wrapper, known_functions, wrapped_by
-from torchlint.facts.classes import (
-    all_values_of,
-    attribute_values,
-    family_of,
-    heirs,
-    lineage,
-    unpacked_values,
-    values_of,
-)
+from torchlint.facts.classes import all_values_of, attribute_values, family_of, heirs, lineage, parts_of, values_of
 from torchlint.facts.contents import Part, picked, put_into, stored_by_others, taken_from
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.values import CALLED, EACH, EVERYWHERE, Definition, End, Field, Item, Parameter, Path, Through
@@ -261,7 +253,7 @@ def _of_class(facts: FileFacts, owner: int | None, name: str, through: Through) 
 
 def _of_body(facts: FileFacts, owner: int, name: str, through: Through) -> list[End]:
     """What unpacking stores in an attribute, and what the body of the class gives it."""
-    parts = [Definition(value, where, (Item(place),)) for value, where, place in unpacked_values(facts, owner, name)]
+    parts = [Definition(value, where, (Item(place),)) for value, where, place in parts_of(facts, owner, name)]
     return [*parts, *_declared(facts, owner, name, through)]
 
 

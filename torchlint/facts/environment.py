@@ -12,7 +12,6 @@ import msgspec
 from torchlint.catalogue.programs import ProcessStarters
 from torchlint.diagnostics import Location
 from torchlint.facts.file import FileFacts
-from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import literal_text, method_called
 
 _SETTERS = frozenset({"os.environ.setdefault", "os.putenv", "os.environ.__setitem__"})
@@ -48,24 +47,19 @@ def _writes(facts: FileFacts, variables: frozenset[str]) -> Iterator[_Write]:
     for assignment in facts.symbols.assignments:
         target = assignment.target
         if isinstance(target, ast.Subscript):
-            for key in facts.value(target.slice, assignment.scope).constants:
-                yield key, assignment.value, assignment.scope, assignment.target
+            keys = facts.value(target.slice, assignment.scope).constants
+            yield from ((key, assignment.value, assignment.scope, target) for key in keys)
     for site in facts.symbols.calls:
-        yield from _of_call(facts, site, variables)
+        call, scope, first = site.node, site.scope, site.node.args[0] if len(site.node.args) > 1 else None
+        if isinstance(first, ast.Constant) and first.value in variables:
+            if facts.names(call.func, scope).names & _SETTERS:
+                yield first.value, call.args[1], scope, call
+        elif method_called(call) == "update":
+            yield from ((keyword.arg, keyword.value, scope, call) for keyword in call.keywords)
     for node in ast.walk(facts.tree):  # the argument of `environ.update(...)`, or the environment of a child process
         for named, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
             if isinstance(named, ast.Constant) and named.value in variables:
                 yield named.value, value, 0, named
-
-
-def _of_call(facts: FileFacts, site: CallSite, variables: frozenset[str]) -> Iterator[_Write]:
-    call = site.node
-    if len(call.args) > 1 and isinstance(call.args[0], ast.Constant) and call.args[0].value in variables:
-        if facts.names(call.func, site.scope).names & _SETTERS:
-            yield call.args[0].value, call.args[1], site.scope, call
-    elif method_called(call) == "update":
-        for keyword in call.keywords:
-            yield keyword.arg, keyword.value, site.scope, call
 
 
 def environment_outside_python(shown: str, text: str, variables: frozenset[str]) -> list[EnvironmentWrite]:

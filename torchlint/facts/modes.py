@@ -17,6 +17,9 @@ from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import words_in
 from torchlint.facts.values import argument_of, may_be_hidden
 
+_ASKING = frozenset({"is_available", "device_count", "__version__", "__name__", "hasattr", "version"})
+"""Words of tests that ask about the machine or the program, not about a choice: CUDA at hand, the main guard."""
+
 
 class Mode(enum.IntEnum):
     """`torch.use_deterministic_algorithms` as a program sees it, from weakest to strongest."""
@@ -59,8 +62,10 @@ def mode_call(facts: FileFacts, site: CallSite, switches: dict[str, ModeSwitch])
     mode, parameter = (None, None) if switch is None else _mode_of(facts, site, switch)
     if switch is None or mode is None:
         return None
-    is_guarded, guard_parameter = _guard(facts, site)
-    if is_guarded and mode is not Mode.OFF:
+    asked = ((one.test, answer) for one, answer in decisions(facts, site.statement))
+    guard, answer = next(((t, a) for t, a in asked if _ASKING.isdisjoint(words_in(t))), (None, False))
+    if guard is not None and mode is not Mode.OFF:
+        guard_parameter = facts.parameter_named(guard, site.scope) if answer else None
         parameter = parameter or guard_parameter
         mode = mode if guard_parameter else Mode.OPTIONAL
     place, symbol = facts.locate(site.node), facts.symbol_of(site)
@@ -97,16 +102,6 @@ def _mode_of_value(value: object, switch: ModeSwitch) -> Mode | None:
     return None
 
 
-def _guard(facts: FileFacts, site: CallSite) -> tuple[bool, str | None]:
-    """Whether an `if` decides over the call, and the parameter it asks when it is no more than that parameter."""
-    for decision, answer in decisions(facts, site.statement):
-        if _ASKING.isdisjoint(words_in(decision.test)):
-            return True, facts.parameter_named(decision.test, site.scope) if answer else None
-    return False, None
-
-
-_ASKING = frozenset({"is_available", "device_count", "__version__", "__name__", "hasattr", "version"})
-"""Words of tests that ask about the machine or the program, not about a choice: CUDA at hand, the main guard."""
 _PRECISION = "torch.set_float32_matmul_precision"
 """The one switch of this kind that is a function."""
 

@@ -25,15 +25,6 @@ _MOST_MODULES = 60
 _FIELD = re.compile(r"%\w|\{[^{}]*\}")
 
 
-def imported_by_text(resolver: Resolver, call: ast.Call, scope: int) -> Names:
-    """The modules of the project that the text may name; which of them it is, is not known."""
-    written = pattern_of(resolver, call.args[0], scope)
-    if not says_any(written):
-        return UNKNOWN  # any module at all
-    found = resolver.modules.matching(written, resolver.path)
-    return named(*(f"{path}::" for path in found), complete=False) if len(found) <= _MOST_MODULES else UNKNOWN
-
-
 def says_any(written: str) -> bool:
     """Whether such an expression has a word of its own: what matches it is meant, not only there by chance."""
     return re.search(r"\w", written.replace(_ANY, "")) is not None
@@ -78,8 +69,11 @@ _MOST = 100
 
 def looked_up(resolver: Resolver, call: ast.Call, function: str, scope: int, depth: int) -> Names | None:
     """What a call gives that looks a name up: `getattr(models, name)`, `import_module(name)`; None for other calls."""
-    if function in IMPORTING:
-        return imported_by_text(resolver, call, scope)
+    if function in IMPORTING:  # any of the modules of the project that the text may name
+        written = pattern_of(resolver, call.args[0], scope)
+        modules = resolver.modules.matching(written, resolver.path) if says_any(written) else ()
+        names = [f"{path}::" for path in modules] if len(modules) <= _MOST_MODULES else []
+        return named(*names, complete=False) if names else UNKNOWN
     if function == "builtins.eval":
         # What the module has of that name, be it a module. Other texts than names may say anything.
         is_name = isinstance(call.args[0], ast.Name | ast.Attribute | ast.JoinedStr)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import msgspec
 
 from torchlint.facts.callees import names_handed_in
-from torchlint.facts.classes import attribute_values, unpacked_values, values_of
+from torchlint.facts.classes import attribute_values, parts_of, values_of
 from torchlint.facts.data_loading.loaders import LOADERS
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
@@ -78,7 +78,7 @@ def _kept(facts: FileFacts, own: ast.Attribute, scope: int, depth: int) -> Itera
     if owner is not None:
         for held, where in values_of(facts, owner, own.attr):
             yield from objects_of(facts, held, where, depth - 1)
-        for held, where, place in unpacked_values(facts, owner, own.attr):
+        for held, where, place in parts_of(facts, owner, own.attr):
             yield from (f"{name}[{place}]" for name in objects_of(facts, held, where, depth - 1))
 
 

@@ -113,21 +113,18 @@ _OFFERING = frozenset({"fire.Fire", "jsonargparse.CLI", "jsonargparse.auto_cli"}
 def picked_by_commands(facts: FileFacts, site: CallSite, names: Names) -> Iterator[str]:
     """The functions and methods that a call runs because the command line says so."""
     call = site.node
-    if names.only in _OFFERING:
-        yield from _offered(facts, call, site.scope)
-    elif isinstance(call.func, ast.Attribute) and not names.of_project:
-        yield from facts.cached(_defaults).get(call.func.attr, ())
-
-
-def _offered(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[str]:
-    if not call.args:
+    if names.only not in _OFFERING:
+        is_kept = isinstance(call.func, ast.Attribute) and not names.of_project
+        yield from facts.cached(_defaults).get(last_word(call.func), ()) if is_kept else ()
+    elif not call.args:
         functions = (one for one in facts.symbols.scopes if one.kind is ScopeKind.FUNCTION and one.parent == 0)
         yield from (f"{facts.path}::{one.name}" for one in functions if not one.name.startswith("_"))
-        return
-    for name in (*facts.names(call.args[0], scope).of_project, *objects_of(facts, call.args[0], scope)):
-        made = f"{name.removesuffix('()')}()"
-        if is_instance(made):
-            yield from (name.removesuffix("()"), f"{made}.{EVERY}")
+    else:
+        given, scope = call.args[0], site.scope
+        for name in (*facts.names(given, scope).of_project, *objects_of(facts, given, scope)):
+            made = f"{name.removesuffix('()')}()"
+            if is_instance(made):
+                yield from (name.removesuffix("()"), f"{made}.{EVERY}")
 
 
 def _defaults(facts: FileFacts) -> dict[str, list[str]]:

@@ -33,13 +33,7 @@ from torchlint.facts.registries import registrations, registry_uses, table_uses
 from torchlint.facts.scopes import CallSite, ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
 from torchlint.facts.training.steps import trainings
-from torchlint.facts.training.training_mode import (
-    SharedDraw,
-    hangs_on_the_batch,
-    module_modes,
-    shared_draw,
-    weight_loaders,
-)
+from torchlint.facts.training.training_mode import SharedDraw, hangs_on_batch, module_modes, shared_draw, weight_loaders
 from torchlint.facts.values import argument_of
 from torchlint.facts.watch import Watch
 from torchlint.facts.words import says
@@ -105,7 +99,7 @@ class _Calls:
         self.savers: list[tuple[CallSite, Names, SaverEntry]] = []
         self.writing: list[CallSite] = []
         for site, names in facts.calls.named:
-            if hangs_on_the_batch(site, names, watch.batch_layers):
+            if hangs_on_batch(site, names, watch.batch_layers):
                 self.unsettled.add(facts.symbol_of(site))
         words = (word for word in facts.calls.words if may_draw(word) or word in watch.drawing_methods)
         for site in facts.calls.find(names=watch.draws.keys(), words=words, keywords=GIVEN_AS):

@@ -103,14 +103,11 @@ class TreeIndex:
     def reads(self, owner: int, name: str) -> list[ast.Name]:
         """All places that read a name of a scope, also from scopes inside it."""
         if owner not in self._reads:
-            self._reads[owner] = grouped(self._reads_of(self._facts.symbols.scopes[owner]))
+            scope, resolver = self._facts.symbols.scopes[owner], self._facts.resolver
+            # A lambda or comprehension that binds a name anew is not told apart: its reads count as well.
+            below = self.parents.reads_below(scope.node) if scope.kind not in _INNER else ()
+            self._reads[owner] = grouped((one.id, one) for one, at in below if resolver.owner(one.id, at) is scope)
         return self._reads[owner].get(name, [])
-
-    def _reads_of(self, owner: Scope) -> Iterator[tuple[str, ast.Name]]:
-        """A lambda or comprehension that binds a name anew is not told apart: its reads count as well."""
-        for node, scope in self.parents.reads_below(owner.node) if owner.kind not in _INNER else ():
-            if self._facts.resolver.owner(node.id, scope) is owner:
-                yield node.id, node
 
     def reads_of(self, target: ast.Name) -> list[ast.Name]:
         """All places that read the name which a target binds."""
@@ -219,9 +216,7 @@ def is_literal_none(node: ast.AST | None) -> bool:
 
 def last_word(node: ast.AST | None) -> str:
     """What names something last: `step` in `self.optimizer.step`, `SGD` in `SGD`; empty for what has no name."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def words_in(*nodes: ast.AST) -> Iterator[str]:

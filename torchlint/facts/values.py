@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -101,22 +100,12 @@ def handed_arguments(starter: Starter, call: ast.Call) -> Arguments:
         None if one is None else argument_of(call, one.argument, one.position)
         for one in (starter.arguments, starter.keywords)
     )
-    rank = (None,) if starter.rank else ()
-    return (*rank, *_spread(given)), tuple(_spread_keywords(named))
-
-
-def _spread(given: ast.expr | None) -> Iterator[ast.expr]:
-    """The elements of `args=(model, 3)`; `args=given` is `*given`."""
+    positional: list[ast.expr | None] = [None] if starter.rank else []
     if isinstance(given, ast.Tuple | ast.List):
-        yield from given.elts
-    elif given is not None:
-        yield ast.Starred(given, ast.Load())
-
-
-def _spread_keywords(named: ast.expr | None) -> Iterator[tuple[str | None, ast.expr]]:
-    """The entries of `kwargs={"seed": 3}`; `kwargs=options` is `**options`."""
-    if not isinstance(named, ast.Dict):
-        yield from [(None, named)] if named is not None else ()
-        return
-    for key, value in zip(named.keys, named.values, strict=True):
-        yield literal_text(key) or None, value
+        positional += given.elts
+    elif given is not None:  # `args=given` is `*given`
+        positional.append(ast.Starred(given, ast.Load()))
+    if not isinstance(named, ast.Dict):  # `kwargs=options` is `**options`
+        return tuple(positional), () if named is None else ((None, named),)
+    pairs = zip(named.keys, named.values, strict=True)
+    return tuple(positional), tuple((literal_text(key) or None, value) for key, value in pairs)

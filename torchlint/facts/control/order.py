@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from torchlint.facts.control.blocks import (
-    block_of,
-    blocks_of,
-    enclosing,
-    following,
-    loops_around,
-    preceding,
-    statements_in,
-)
+from torchlint.facts.control.blocks import block_of, blocks_of, enclosing, following, loops_around, statements_in
 from torchlint.facts.control.conditions import leaves, mutually_exclusive
 
 if TYPE_CHECKING:
@@ -123,7 +115,8 @@ def between(facts: FileFacts, first: ast.stmt, last: ast.stmt) -> list[ast.stmt]
     """
     passed: list[ast.stmt] = []
     for current in (last, *enclosing(facts, last)):
-        above = preceding(facts, current)
+        block = block_of(facts, current)
+        above = block[: block.index(current)]
         if first in above:
             return [*above[above.index(first) + 1 :], *passed]
         passed = [*above, *passed]

@@ -63,9 +63,7 @@ def _where(facts: FileFacts, call: ast.Call, scope: int) -> Where:
     if given is None:
         return Where.UNKNOWN if may_be_hidden(call, POSITIONS["num_workers"]) else Where.MAIN_PROCESS
     count = facts.value(given, scope).only(int)
-    if count is None:
-        return Where.UNKNOWN
-    return Where.WORKERS if count > 0 else Where.MAIN_PROCESS
+    return Where.UNKNOWN if count is None else Where.WORKERS if count > 0 else Where.MAIN_PROCESS
 
 
 class Loader(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -37,21 +37,15 @@ def kept(facts: FileFacts, move: Kept, sanitizes: Sanitizer) -> Iterator[Move]:
         within = value.inside(Item.at(target.slice), value.node)
         yield from (Kept(target.value, one, in_place=True) for one in within)
     elif isinstance(target, ast.Attribute):
-        yield from _attribute(facts, target, value)
-
-
-def _attribute(facts: FileFacts, target: ast.Attribute, value: Value) -> Iterator[Move]:
-    scope = facts.index.scope_of(target)
-    holder = target.value
-    if isinstance(holder, ast.Name) and holder.id in ("self", "cls"):
-        owner = facts.class_of(scope)
-    else:
-        name = facts.names(holder, scope).only or ""
-        owner = own_scope(facts, name.removesuffix("()"))
-    if owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS:
-        yield Stored(owner, target.attr, value)
-    else:
-        yield from (Kept(holder, one, in_place=True) for one in value.inside(Field(target.attr), value.node))
+        holder, scope = target.value, facts.index.scope_of(target)
+        if isinstance(holder, ast.Name) and holder.id in ("self", "cls"):
+            owner = facts.class_of(scope)
+        else:
+            owner = own_scope(facts, (facts.names(holder, scope).only or "").removesuffix("()"))
+        if owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS:
+            yield Stored(owner, target.attr, value)
+        else:
+            yield from (Kept(holder, one, in_place=True) for one in value.inside(Field(target.attr), value.node))
 
 
 def _name(facts: FileFacts, move: Kept, target: ast.Name, sanitizes: Sanitizer) -> Iterator[Move]:

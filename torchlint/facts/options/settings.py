@@ -77,9 +77,7 @@ class SettingsAnalysis(Containment):
             return self._member(value, above)
         if isinstance(above, ast.Subscript) and above.value is value.node:
             return self._read(value, above, above.slice)
-        if isinstance(above, ast.Call | ast.keyword):
-            return self._into_call(value, above)
-        return self.passes(value)
+        return self._into_call(value, above) if isinstance(above, ast.Call | ast.keyword) else self.passes(value)
 
     def _member(self, value: Value, member: ast.Attribute) -> Iterable[Move | Sink]:
         call = self.facts.index.parents[member]
@@ -140,9 +138,8 @@ class OptionsAnalysis(SettingsAnalysis):
         member = self.facts.index.parents[value.node]
         if value.label != PARSER:
             return super().steps(value)
-        return self._parser_member(value, member) if isinstance(member, ast.Attribute) else self.passes(value)
-
-    def _parser_member(self, value: Value, member: ast.Attribute) -> Iterable[Move | Sink]:
+        if not isinstance(member, ast.Attribute):
+            return self.passes(value)
         call = self.facts.index.parents[member]
         if isinstance(call, ast.Call) and call.func is member:
             if member.attr in _PARSER_PARTS:

@@ -132,6 +132,4 @@ def filled_by_number(node: ast.stmt, index: str | None) -> tuple[ast.expr, ast.e
 def call_given(statement: ast.stmt, names: set[str]) -> ast.Call | None:
     """The call in a statement of its own that is given what a loop goes through."""
     call = statement.value if isinstance(statement, ast.Expr) else None
-    if isinstance(call, ast.Call) and any(names_in(argument) & names for argument in call.args):
-        return call
-    return None
+    return call if isinstance(call, ast.Call) and any(names_in(argument) & names for argument in call.args) else None

@@ -64,7 +64,10 @@ def _of_end(facts: FileFacts, end: End, depth: int) -> bool | None:
         return None
     node, scope = end.node, end.scope
     if isinstance(node, _Comprehension):
-        return _of_comprehension(facts, node, scope, depth)
+        if kind_of(facts, node.elt, scope) is Kind.NUMBER:
+            return False
+        is_made_of_text = holds_text(facts, node.generators[0].iter, scope, depth - 1)
+        return is_made_of_text or is_text(facts, node.elt, facts.index.inner_scopes[node].index, depth) or None
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
         return any(kind_of(facts, one, scope) is Kind.TEXT for one in node.elts) if node.elts else None
     if isinstance(node, ast.Dict):
@@ -82,13 +85,6 @@ def _annotated(facts: FileFacts, parameter: Parameter) -> bool | None:
     declared = [(one.annotation, one.scope) for one in bindings if one.annotation is not None]
     held = agreed(kind_of_annotation(facts, annotation, scope, "each") for annotation, scope in declared)
     return {Kind.TEXT: True, Kind.NUMBER: False}.get(held)
-
-
-def _of_comprehension(facts: FileFacts, made: _Comprehension, scope: int, depth: int) -> bool | None:
-    if kind_of(facts, made.elt, scope) is Kind.NUMBER:
-        return False
-    is_made_of_text = holds_text(facts, made.generators[0].iter, scope, depth - 1)
-    return is_made_of_text or is_text(facts, made.elt, facts.index.inner_scopes[made].index, depth) or None
 
 
 def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = _DEPTH) -> bool:

@@ -158,9 +158,7 @@ def _seeders() -> Mapping[str, str]:
 def seed_of(call: ast.Call) -> ast.expr | None:
     """The seed that a seeder is given; None where there is none to be seen, and for the literal None."""
     given = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in _KEYWORDS), None)
-    if isinstance(given, ast.Starred) or is_literal_none(given):
-        return None
-    return given
+    return None if isinstance(given, ast.Starred) or is_literal_none(given) else given
 
 
 def seeds_of(call: ast.Call) -> list[ast.expr]:

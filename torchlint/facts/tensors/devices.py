@@ -12,6 +12,7 @@ from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import definitions_of, step_back
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End, Through
+from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.scopes import CallSite
@@ -149,16 +150,11 @@ def _is_moved(facts: FileFacts, thing: ast.Name | ast.Attribute, scope: int) -> 
 
 def _moves(facts: FileFacts) -> dict[str, list[CallSite]]:
     """The statements that move something, to wherever, by what they move; `model.to(torch.half)` moves nothing."""
-    found: dict[str, list[CallSite]] = {}
-    for site in facts.symbols.calls:
-        call = site.node
-        if not site.is_alone or not is_method_call(call, "cuda", "to", "cpu"):
-            continue
-        receiver = call.func.value
-        is_conversion = bool(call.args) and is_dtype(facts, call.args[0], site.scope)
-        if isinstance(receiver, ast.Name | ast.Attribute) and not is_conversion:
-            found.setdefault(ast.unparse(receiver), []).append(site)
-    return found
+    alone = ((one, one.node) for one in facts.symbols.calls if one.is_alone)
+    calls = ((site, call, call.func.value) for site, call in alone if is_method_call(call, "cuda", "to", "cpu"))
+    named = ((site, call.args[:1], one) for site, call, one in calls if isinstance(one, ast.Name | ast.Attribute))
+    moving = ((one, site) for site, to, one in named if not any(is_dtype(facts, place, site.scope) for place in to))
+    return grouped((ast.unparse(one), site) for one, site in moving)
 
 
 def is_dtype(facts: FileFacts, expression: ast.expr, scope: int) -> bool:

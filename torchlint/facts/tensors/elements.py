@@ -159,18 +159,14 @@ def _of_factory(facts: FileFacts, call: ast.Call, name: str, scope: int) -> str 
         return "float" if "float" in kinds else "integer"
     if name == "bincount" and len(call.args) < 2 and not any(k.arg == "weights" for k in call.keywords):
         return "integer"
-    if name in ("tensor", "as_tensor") and call.args:
-        return _of_display(facts, call.args[0], scope)
-    return None
+    return _of_display(facts, call.args[0], scope) if name in ("tensor", "as_tensor") and call.args else None
 
 
 def _of_display(facts: FileFacts, display: ast.expr, scope: int) -> str | None:
     if not isinstance(display, ast.List | ast.Tuple):
         return _of_number(facts, display, scope)
     kinds = {_of_display(facts, item, scope) for item in display.elts[:50]}
-    if not kinds or None in kinds:
-        return None
-    return "float" if "float" in kinds else "integer"
+    return None if not kinds or None in kinds else "float" if "float" in kinds else "integer"
 
 
 @memoized

@@ -157,7 +157,11 @@ def of_piece(ask: Ask, facts: FileFacts, value: ast.expr, scope: int, part: Part
     if depth <= 0:
         return Kind.UNKNOWN
     if isinstance(value, ast.Tuple | ast.List):
-        return _of_shown(ask, facts, value, scope, part, depth)
+        if any(isinstance(element, ast.Starred) for element in value.elts):
+            return Kind.UNKNOWN
+        is_there = isinstance(part, int) and -len(value.elts) <= part < len(value.elts)
+        chosen = [value.elts[part]] if is_there and isinstance(part, int) else value.elts
+        return agreed(ask(facts, element, scope, depth - 1) for element in chosen)
     if isinstance(value, ast.ListComp | ast.GeneratorExp):
         inner = facts.index.inner_scopes.get(value)
         return Kind.UNKNOWN if inner is None else ask(facts, value.elt, inner.index, depth - 1)
@@ -176,14 +180,6 @@ def of_piece(ask: Ask, facts: FileFacts, value: ast.expr, scope: int, part: Part
         declared = class_bindings(facts, value, scope) if attribute_values(facts, value, scope) is not None else []
         return agreed(kind_of_annotation(facts, annotation, scope, part) for annotation in declared)
     return Kind.UNKNOWN
-
-
-def _of_shown(ask: Ask, facts: FileFacts, value: ast.Tuple | ast.List, scope: int, part: Part, depth: int) -> Kind:
-    if any(isinstance(element, ast.Starred) for element in value.elts):
-        return Kind.UNKNOWN
-    is_there = isinstance(part, int) and -len(value.elts) <= part < len(value.elts)
-    chosen = [value.elts[part]] if is_there and isinstance(part, int) else value.elts
-    return agreed(ask(facts, element, scope, depth - 1) for element in chosen)
 
 
 def _of_bound_piece(ask: Ask, facts: FileFacts, binding: Binding, part: Part, depth: int) -> Kind:

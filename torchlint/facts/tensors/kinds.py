@@ -70,9 +70,16 @@ def _of_part(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> 
         return inner if inner in INDEXED else Kind.UNKNOWN
     if isinstance(expression, ast.Subscript):
         return of_piece(kind_of, facts, expression.value, scope, _position(expression.slice), depth - 1)
+    steps = step_back(facts, Definition(expression, scope))
     if isinstance(expression, ast.Attribute):
-        return _of_attribute(facts, expression, scope, depth)
-    return _of_steps(facts, step_back(facts, Definition(expression, scope)) or (), depth)
+        if steps is None:
+            owner = kind_of(facts, expression.value, scope, depth - 1)
+            return load_values().attributes.get(owner, {}).get(expression.attr, Kind.UNKNOWN)
+        given = class_bindings(facts, expression, scope) if is_own(expression) else []
+        declared = {kind_of_annotation(facts, annotation, scope) for annotation in given} - {Kind.UNKNOWN}
+        if declared:
+            return agreed(declared)
+    return _of_steps(facts, steps or (), depth)
 
 
 def _of_steps(facts: FileFacts, steps: Iterable[End], depth: int) -> Kind:
@@ -85,16 +92,6 @@ def _position(index: ast.expr) -> Part:
     sign = -1 if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub) else 1
     number = index.operand if isinstance(index, ast.UnaryOp) else index
     return sign * number.value if isinstance(number, ast.Constant) and isinstance(number.value, int) else "any"
-
-
-def _of_attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: int) -> Kind:
-    steps = step_back(facts, Definition(expression, scope))
-    if steps is None:
-        owner = kind_of(facts, expression.value, scope, depth - 1)
-        return load_values().attributes.get(owner, {}).get(expression.attr, Kind.UNKNOWN)
-    given = class_bindings(facts, expression, scope) if is_own(expression) else []
-    declared = {kind_of_annotation(facts, annotation, scope) for annotation in given} - {Kind.UNKNOWN}
-    return agreed(declared) if declared else _of_steps(facts, steps, depth)
 
 
 def _of_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> Kind:
@@ -110,9 +107,8 @@ def _of_name(facts: FileFacts, name: ast.Name, scope: int, depth: int) -> Kind:
     found = agreed(_of_binding(facts, binding, owner.index, name.id, depth) for binding in given)
     if found is Kind.NUMBER:
         return _augmented(facts, name, owner.bindings[name.id], depth)
-    if found is Kind.UNKNOWN and is_used_as_tensor(facts, name, scope, bindings):
-        return Kind.TENSOR
-    return found
+    is_tensor = found is Kind.UNKNOWN and is_used_as_tensor(facts, name, scope, bindings)
+    return Kind.TENSOR if is_tensor else found
 
 
 def _augmented(facts: FileFacts, name: ast.Name, bindings: list[Binding], depth: int) -> Kind:

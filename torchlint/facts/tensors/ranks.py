@@ -94,9 +94,14 @@ def _of_value(facts: FileFacts, one: Definition, depth: int) -> Dimensions:
         return _of_operation(facts, expression, scope, depth)
     if isinstance(expression, ast.Compare):
         return dimensions_of(facts, expression.left, scope, depth - 1)
-    if isinstance(expression, ast.Call):
-        return _of_call(facts, expression, scope, depth)
-    return _of_subscript(facts, expression, scope, depth) if isinstance(expression, ast.Subscript) else UNKNOWN
+    if not isinstance(expression, ast.Call):
+        return _of_subscript(facts, expression, scope, depth) if isinstance(expression, ast.Subscript) else UNKNOWN
+    layers = layers_called(facts, expression.func, scope)
+    if layers:
+        given = dimensions_of(facts, expression.args[0], scope, depth - 1) if expression.args else UNKNOWN
+        return all_of(through_layers(facts, [layer], given) for layer in layers)
+    name = called_name(facts, expression, scope)
+    return UNKNOWN if name is None else _of_named(facts, expression, name, scope, depth)
 
 
 def is_named_for_planes(expression: ast.expr | None) -> bool:
@@ -159,15 +164,6 @@ def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth
 def _moved(ranks: Dimensions, by: int) -> Dimensions:
     """Each number and `by`; those that would be below zero are not what the code means."""
     return frozenset(rank + by for rank in _counted(ranks) or () if rank + by >= 0)
-
-
-def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Dimensions:
-    layers = layers_called(facts, call.func, scope)
-    if layers:
-        given = dimensions_of(facts, call.args[0], scope, depth - 1) if call.args else UNKNOWN
-        return all_of(through_layers(facts, [layer], given) for layer in layers)
-    name = called_name(facts, call, scope)
-    return UNKNOWN if name is None else _of_named(facts, call, name, scope, depth)
 
 
 def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Dimensions:

@@ -106,7 +106,10 @@ def trainings(facts: FileFacts, trainers: Trainers) -> Iterator[Training]:
         elif names.names & trainers.seeding_methods:
             part = Part.SEEDED
         elif names.only in trainers.switches:
-            part = _untold(site.node, trainers.switches[names.only])
+            switch = trainers.switches[names.only]
+            is_told = argument_of(site.node, switch.argument, switch.position) is not None
+            is_untold = not is_told and not may_be_hidden(site.node, switch.position)
+            part = (Part.TRAINER if switch.makes_trainer else Part.SEEDER) if is_untold else None
         else:
             part = _part(facts, site.node, site.scope)
         if part is not None and (symbol, part) not in seen:
@@ -115,13 +118,6 @@ def trainings(facts: FileFacts, trainers: Trainers) -> Iterator[Training]:
             yield Training(facts.path, symbol, place, part, name)
     for statement, scope in steps_by_hand(facts):
         yield Training(facts.path, facts.symbol_at(scope, statement), place_of(facts, statement), Part.STEP, "")
-
-
-def _untold(call: ast.Call, switch: ModeSwitch) -> Part | None:
-    """What a call makes or does without an argument for the mode; None where it is told, or may be."""
-    if argument_of(call, switch.argument, switch.position) is not None or may_be_hidden(call, switch.position):
-        return None
-    return Part.TRAINER if switch.makes_trainer else Part.SEEDER
 
 
 def _part(facts: FileFacts, call: ast.Call, scope: int) -> Part | None:

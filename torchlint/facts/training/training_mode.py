@@ -146,7 +146,7 @@ def _is_usual(facts: FileFacts, test: ast.expr) -> bool:  # noqa: ARG001
     return any(says(word, "chance") for word in words_in(test))
 
 
-def hangs_on_the_batch(site: CallSite, names: Names, layers: frozenset[str]) -> bool:
+def hangs_on_batch(site: CallSite, names: Names, layers: frozenset[str]) -> bool:
     """Whether a call may look at a whole batch, or draw where that is not seen; what is not known may do so.
 
     `layers` are those of the registry. Methods of whatever object count as plain: what they belong to is made by
