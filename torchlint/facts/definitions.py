@@ -229,10 +229,15 @@ def _of_binding(facts: FileFacts, name: str, owner: int, binding: Binding, throu
 def _of_attribute(facts: FileFacts, attribute: ast.Attribute, scope: int, through: Through) -> list[End] | None:
     if attribute_values(facts, attribute, scope) is not None:
         return _of_class(facts, facts.class_of(scope), attribute.attr, through) or [None]
-    owner = _class_of_object(facts, attribute.value, scope)
-    declared = [] if owner is None else list(_declared(facts, owner, attribute.attr, through))
-    bindings = facts.bindings(attribute.value, scope) if declared else ()
-    if Through.CONTENTS in through and not any(one.annotation is not None for one in bindings):
+    bound, made = facts.bindings(attribute.value, scope), facts.names(attribute.value, scope).only or ""
+    annotation = bound[0].annotation if len(bound) == 1 else None
+    if made.endswith("()"):
+        owner = own_scope(facts, made.removesuffix("()"))
+    else:
+        owner = None if annotation is None else own_scope(facts, facts.names(annotation, bound[0].scope).only or "")
+    declared = list(_declared(facts, owner, attribute.attr, through))
+    is_annotated = bool(declared) and any(one.annotation is not None for one in bound)
+    if Through.CONTENTS in through and not is_annotated:
         return [Definition(attribute.value, scope, (Field(attribute.attr),))]
     return declared or None
 
@@ -255,16 +260,6 @@ def _of_body(facts: FileFacts, owner: int, name: str, through: Through) -> list[
     """What unpacking stores in an attribute, and what the body of the class gives it."""
     parts = [Definition(value, where, (Item(place),)) for value, where, place in parts_of(facts, owner, name)]
     return [*parts, *_declared(facts, owner, name, through)]
-
-
-def _class_of_object(facts: FileFacts, value: ast.expr, scope: int) -> int | None:
-    """The class of this file that an object is of: by what makes it, or by the annotation of a parameter."""
-    name = facts.names(value, scope).only or ""
-    if name.endswith("()"):
-        return own_scope(facts, name.removesuffix("()"))
-    bound = facts.bindings(value, scope)
-    annotation = bound[0].annotation if len(bound) == 1 else None
-    return None if annotation is None else own_scope(facts, facts.names(annotation, bound[0].scope).only or "")
 
 
 def _declared(facts: FileFacts, owner: int | None, name: str, through: Through) -> Iterator[End]:

@@ -113,7 +113,8 @@ _OPTIONS = frozenset({"argparse", "sys", "click", "fire", "typer", "tyro", "absl
 
 def _is_trial(module: ast.Module, guard: ast.If) -> bool:
     """Whether a guard makes a class of its own module, with imports that the module does without and no options."""
-    imported = [name for statement in guard.body for name in _imported(statement)]
+    imported = [one.module or "." for one in guard.body if isinstance(one, ast.ImportFrom)]
+    imported += [alias.name for one in guard.body if isinstance(one, ast.Import) for alias in one.names]
     if not imported or _OPTIONS & {name.partition(".")[0] for name in imported}:
         return False
     classes = {statement.name for statement in module.body if isinstance(statement, ast.ClassDef)}
@@ -121,12 +122,6 @@ def _is_trial(module: ast.Module, guard: ast.If) -> bool:
     if any(isinstance(node, ast.Attribute) and node.attr in ("parse_args", "argv") for node in nodes):
         return False
     return any(isinstance(node, ast.Call) and getattr(node.func, "id", None) in classes for node in nodes)
-
-
-def _imported(statement: ast.stmt) -> list[str]:
-    if isinstance(statement, ast.ImportFrom):
-        return [statement.module or "."]
-    return [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
 
 
 _GROUPS = (".group", ".callback")

@@ -12,6 +12,7 @@ from torchlint.facts.control.blocks import Function, lines_of
 from torchlint.facts.control.conditions import governed
 from torchlint.facts.file import FileFacts
 from torchlint.facts.functions import returned_values
+from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.methods import function_named, method_named
@@ -230,14 +231,12 @@ def is_filled_up(facts: FileFacts, name: str, function: int | None, depth: int) 
 
 def _values_put_in(facts: FileFacts) -> dict[tuple[int | None, str], list[tuple[ast.expr, int]]]:
     """What each function writes into what a name stands for, numbers aside: `x[i] = y`, `x.add_(y)`, `x.copy_(y)`."""
-    found: dict[tuple[int | None, str], list[tuple[ast.expr, int]]] = {}
     stores = [(one.target, one.value, one.scope) for one in facts.symbols.assignments]
     writing = [one for one in facts.symbols.calls if method_named(method_called(one.node)).writes and one.node.args]
     stores += [(one.node.func, one.node.args[-1], one.scope) for one in writing]  # type: ignore[misc]
-    for target, value, scope in stores:
-        if isinstance(target.value, ast.Name) and value is not None and not isinstance(value, ast.Constant):
-            found.setdefault((facts.function_of(scope), target.value.id), []).append((value, scope))
-    return found
+    named = ((one.value.id, value, scope) for one, value, scope in stores if isinstance(one.value, ast.Name))
+    told = ((name, value, scope) for name, value, scope in named if not isinstance(value, ast.Constant | None))
+    return grouped(((facts.function_of(scope), name), (value, scope)) for name, value, scope in told)
 
 
 def _is_moved_element(facts: FileFacts, value: ast.expr | None, parameter: str, scope: int) -> bool:

@@ -12,6 +12,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.references import plain
 from torchlint.facts.full_names import Names
+from torchlint.facts.grouping import grouped
 from torchlint.facts.imported import imported_by_target, is_instantiating
 from torchlint.facts.moves import is_instance
 from torchlint.facts.objects import EVERY, OF_LOADERS, objects_of
@@ -129,9 +130,6 @@ def picked_by_commands(facts: FileFacts, site: CallSite, names: Names) -> Iterat
 
 def _defaults(facts: FileFacts) -> dict[str, list[str]]:
     """The functions that `parser.set_defaults(func=train)` keeps for `args.func`."""
-    found: dict[str, list[str]] = {}
-    for site in facts.symbols.calls if facts.source.mentions(_KEEPING) else ():
-        for one in site.node.keywords if last_word(site.node.func) == _KEEPING else ():
-            functions = (name for name in facts.names(one.value, site.scope).of_project if "()" not in name)
-            found.setdefault(one.arg or "", []).extend(functions)
-    return found
+    given = ((one, site.scope) for site in facts.calls.find(words=(_KEEPING,)) for one in site.node.keywords)
+    named = ((one.arg or "", facts.names(one.value, scope).of_project) for one, scope in given)
+    return grouped((option, name) for option, names in named for name in names if "()" not in name)

@@ -30,7 +30,7 @@ from torchlint.facts.randomness.environments import environment_calls
 from torchlint.facts.randomness.saved import drawn_results, handed_to_writers, saved_results, writers_of
 from torchlint.facts.randomness.seeding import restores_generators, seed_calls
 from torchlint.facts.registries import registrations, registry_uses, table_uses
-from torchlint.facts.scopes import CallSite, ImportTarget, ScopeKind
+from torchlint.facts.scopes import BindingKind, CallSite, ImportTarget, ScopeKind
 from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
 from torchlint.facts.training.steps import trainings
 from torchlint.facts.training.training_mode import SharedDraw, hangs_on_batch, module_modes, shared_draw, weight_loaders
@@ -172,18 +172,9 @@ def _parameters(facts: FileFacts, symbols: set[str]) -> Iterator[tuple[str, Para
     for scope in facts.symbols.scopes:
         if scope.kind is not ScopeKind.FUNCTION or scope.qualname not in symbols:
             continue
-        arguments: ast.arguments = scope.node.args  # type: ignore[attr-defined]
-        positional = positional_parameters(scope)
-        pairs = list(zip(reversed(positional), reversed(arguments.defaults), strict=False))
-        pairs += [
-            (argument.arg, default)
-            for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-            if default is not None
-        ]
-        defaults = tuple(
-            (name, values.constants[0])
-            for name, default in pairs
-            if (values := facts.value(default, 0)).is_known and len(values.constants) == 1
-        )
-        names = tuple(name for name in positional if name not in ("self", "cls"))
+        parameters = ((name, one) for name, bound in scope.bindings.items() for one in bound)
+        given = ((name, one.value) for name, one in parameters if one.kind is BindingKind.PARAMETER)
+        values = ((name, facts.value(default, 0)) for name, default in given)
+        defaults = tuple((name, one.constants[0]) for name, one in values if one.is_known and len(one.constants) == 1)
+        names = tuple(name for name in positional_parameters(scope) if name not in ("self", "cls"))
         yield scope.qualname, Parameters(names, defaults)

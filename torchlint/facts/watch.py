@@ -10,6 +10,7 @@ from torchlint.catalogue import Catalogue
 from torchlint.catalogue.load import load_models, measured_packages
 from torchlint.catalogue.programs import DrawEntry, Loading, ModeSwitch, ProcessStarters
 from torchlint.facts.accelerators import DeviceWords
+from torchlint.facts.grouping import grouped
 from torchlint.facts.randomness.saved import Savers
 from torchlint.facts.training.steps import Trainers
 
@@ -60,12 +61,10 @@ class Watch(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, catalogue: Catalogue) -> Watch:
         programs, randomness = catalogue.programs, catalogue.randomness
-        draws: dict[str, list[DrawEntry]] = {}
+
         facts = (fact for library in catalogue.libraries for fact in library.fact if fact.gives)
         engines = [DrawEntry(calls=one.gives, generator="engine", unless=one.unless_given) for one in facts]
-        for entry in (*randomness.draw, *engines):
-            for call in entry.calls:
-                draws.setdefault(call, []).append(entry)
+        draws = grouped((call, entry) for entry in (*randomness.draw, *engines) for call in entry.calls)
         return cls(
             {switch.call: switch for switch in programs.mode},
             frozenset(programs.command_decorators),

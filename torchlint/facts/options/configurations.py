@@ -190,29 +190,25 @@ def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
     if not facts.source.mentions(*_NAMING):
         return found
     for site in facts.symbols.calls:
-        function = site.node.func
-        word = last_word(function)
+        call, word = site.node, last_word(site.node.func)
         # Names are asked last: every call of every file comes by. A bare name may be a loader under another name.
-        if word in _WORDS or isinstance(function, ast.Name) or _OWN_LOADER.search(word):
-            configuration = _configuration(facts, site, facts.names(function, site.scope).only or "")
-            if configuration is not None:
-                found[site.node] = configuration
+        if word not in _WORDS and not isinstance(call.func, ast.Name) and not _OWN_LOADER.search(word):
+            continue
+        name, symbol = facts.names(call.func, site.scope).only or "", facts.symbol_of(site)
+        loader: Loader | None = None
+        if name == _HYDRA:
+            command = _command(facts, site)
+            symbol, paths = command.qualname if command else "", _of_hydra(call)
+        elif name in _LOADERS:
+            paths = _literal_paths(facts, _given_file(call), site.scope, _LOADERS)
+        else:
+            loader = _own_loader(facts, call, name)
+            given = None if loader is None else call.args[0] if call.args else call.keywords[0].value
+            written = _literal_paths(facts, given, site.scope, _LOADERS | {name})
+            paths = frozenset(path for path in written if path.endswith(_SUFFIXES))
+        if paths:
+            found[call] = Configuration(facts.locate(call), symbol, paths, name == _HYDRA, loader)
     return found
-
-
-def _configuration(facts: FileFacts, site: CallSite, name: str) -> Configuration | None:
-    call, symbol, loader = site.node, facts.symbol_of(site), None
-    if name == _HYDRA:
-        command = _command(facts, site)
-        symbol, paths = command.qualname if command else "", _of_hydra(call)
-    elif name in _LOADERS:
-        paths = _literal_paths(facts, _given_file(call), site.scope, _LOADERS)
-    else:
-        loader = _own_loader(facts, call, name)
-        given = None if loader is None else call.args[0] if call.args else call.keywords[0].value
-        found = _literal_paths(facts, given, site.scope, _LOADERS | {name})
-        paths = frozenset(path for path in found if path.endswith(_SUFFIXES))
-    return Configuration(facts.locate(call), symbol, paths, name == _HYDRA, loader) if paths else None
 
 
 def loaded_values(facts: FileFacts, call: ast.Call) -> list[Value]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from torchlint.facts.definitions import definitions_of, is_given_here
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.containment import Containment, is_recorded, lost
+from torchlint.facts.flow.containment import Containment, call_with, is_recorded, lost
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Sink
 from torchlint.facts.flow.values import Definition, Exit, Given, Item, Move, Others, Through, Value
@@ -106,8 +106,8 @@ class SettingsAnalysis(Containment):
         return []
 
     def _into_call(self, value: Value, above: ast.Call | ast.keyword) -> Iterable[Move | Sink]:
-        call = self.facts.index.parents[above] if isinstance(above, ast.keyword) else above
-        if not isinstance(call, ast.Call) or call.func is value.node:
+        call = call_with(self.facts, value.node)
+        if call is None:
             return self.passes(value)
         name = self.facts.names(call.func, self.facts.index.inner_scope_of(call)).only or ""
         if name in _SAME and getattr(above, "arg", None) is None:

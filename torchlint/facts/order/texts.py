@@ -58,8 +58,11 @@ def holds_text(facts: FileFacts, elements: ast.expr, scope: int, depth: int = _D
 
 def _of_end(facts: FileFacts, end: End, depth: int) -> bool | None:
     """The same of one thing that an expression may be; None where it does not say."""
-    if isinstance(end, Parameter):
-        return _annotated(facts, end)
+    if isinstance(end, Parameter):  # `labels: list[str]`
+        bindings = facts.symbols.scopes[end.function].bindings[end.name]
+        declared = [(one.annotation, one.scope) for one in bindings if one.annotation is not None]
+        held = agreed(kind_of_annotation(facts, annotation, where, "each") for annotation, where in declared)
+        return {Kind.TEXT: True, Kind.NUMBER: False}.get(held)
     if end is None or end.parts:
         return None
     node, scope = end.node, end.scope
@@ -77,14 +80,6 @@ def _of_end(facts: FileFacts, end: End, depth: int) -> bool | None:
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice | ast.Tuple):
         return holds_text(facts, node.value, scope, depth - 1) or None
     return _of_call(facts, node, scope, depth) if isinstance(node, ast.Call) else None
-
-
-def _annotated(facts: FileFacts, parameter: Parameter) -> bool | None:
-    """`labels: list[str]`; None where no annotation says what is held."""
-    bindings = facts.symbols.scopes[parameter.function].bindings[parameter.name]
-    declared = [(one.annotation, one.scope) for one in bindings if one.annotation is not None]
-    held = agreed(kind_of_annotation(facts, annotation, scope, "each") for annotation, scope in declared)
-    return {Kind.TEXT: True, Kind.NUMBER: False}.get(held)
 
 
 def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = _DEPTH) -> bool:

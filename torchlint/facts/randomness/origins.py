@@ -83,8 +83,14 @@ class Origins(msgspec.Struct):
         if isinstance(node, ast.Name):
             self._name(node, scope, is_element=is_element, keeping=keeping)
             return
-        if isinstance(node, ast.Attribute):
-            self._attribute(node, scope, is_element=is_element, keeping=keeping)
+        if isinstance(
+            node, ast.Attribute
+        ):  # what methods keep in `self.rows`, or the class of another object in its own
+            for one in step_back(self.facts, Definition(node, scope), Through.PARAMETERS) or ():
+                if isinstance(one, Definition) and (id(one.node), is_element) not in self._seen:
+                    self._seen.add((id(one.node), is_element))
+                    self.follow(one.node, one.scope, is_element=is_element or EACH in one.parts, keeping=keeping)
+            self._changed(node, scope, is_element=is_element, keeping=keeping)
         if isinstance(node, ast.Call):
             if self._called(node, scope, is_element=is_element):
                 return
@@ -145,14 +151,6 @@ class Origins(msgspec.Struct):
                     value = binding.value or self._gone_through(name.id, owner.index, binding)
                     self._bound(binding, value, is_element=is_element, keeping=keeping)
         self._changed(name, scope, is_element=is_element, keeping=keeping)
-
-    def _attribute(self, attribute: ast.Attribute, scope: int, *, is_element: bool, keeping: ast.stmt | None) -> None:
-        """What methods keep in `self.rows`, or the class of another object in its own."""
-        for one in step_back(self.facts, Definition(attribute, scope), Through.PARAMETERS) or ():
-            if isinstance(one, Definition) and (id(one.node), is_element) not in self._seen:
-                self._seen.add((id(one.node), is_element))
-                self.follow(one.node, one.scope, is_element=is_element or EACH in one.parts, keeping=keeping)
-        self._changed(attribute, scope, is_element=is_element, keeping=keeping)
 
     def _changed(self, held: ast.expr, scope: int, *, is_element: bool, keeping: ast.stmt | None) -> None:
         """What is put into the object that a name or an attribute stands for."""
@@ -222,13 +220,13 @@ def _holder(facts: FileFacts, held: ast.expr, scope: int) -> _Holder | None:
 
 def _changes(facts: FileFacts) -> dict[_Holder | None, list[_Change]]:
     """The statements that change an object in place, by what holds it."""
-    changes = (*_calls_that_change(facts), *_stores(facts))
+    changes = _changes_in(facts)
     held = ((_holder(facts, one, change.scope), change) for one, change in changes)
     return grouped((holder, change) for holder, change in held if holder is not None)
 
 
-def _calls_that_change(facts: FileFacts) -> Iterator[tuple[ast.expr, _Change]]:
-    """`kept.append(x)`, `noise.normal_()` and `shuffle(items)`, each alone in its statement."""
+def _changes_in(facts: FileFacts) -> Iterator[tuple[ast.expr, _Change]]:
+    """`kept.append(x)` and `shuffle(items)` alone in their statements, `rows[i] = x`, `box.rows = x`, `total += x`."""
     for site in facts.symbols.calls:
         call = site.node
         if not site.is_alone:
@@ -238,17 +236,12 @@ def _calls_that_change(facts: FileFacts) -> Iterator[tuple[ast.expr, _Change]]:
             yield call.func.value, _Change(site.statement, site.scope, call, parts)
         for argument in call.args[:1]:
             yield argument, _Change(site.statement, site.scope, call, ())
-
-
-def _stores(facts: FileFacts) -> Iterator[tuple[ast.expr, _Change]]:
-    """`rows[i] = x`, `box.rows = x` and `total += x`."""
     for stored in facts.symbols.assignments:
-        target = stored.target
-        if isinstance(target, ast.Subscript) and stored.value is not None:
-            parts = (stored.value, target.slice)
-            yield target.value, _Change(stored.statement, stored.scope, None, parts)
-        elif isinstance(target, ast.Attribute) and stored.value is not None and not is_own(target):
-            yield target, _Change(stored.statement, stored.scope, None, (stored.value,))
-    for site in facts.symbols.assign_sites:
-        if isinstance(site.node, ast.AugAssign):
-            yield site.node.target, _Change(site.node, site.scope, None, (site.node.value,))
+        target, value = stored.target, stored.value
+        if value is not None and isinstance(target, ast.Subscript):
+            yield target.value, _Change(stored.statement, stored.scope, None, (value, target.slice))
+        elif value is not None and not is_own(target):
+            yield target, _Change(stored.statement, stored.scope, None, (value,))
+    for store in facts.symbols.assign_sites:
+        if isinstance(store.node, ast.AugAssign):
+            yield store.node.target, _Change(store.node, store.scope, None, (store.node.value,))

@@ -157,7 +157,14 @@ def shared_view(facts: FileFacts, expression: ast.expr, scope: int, depth: int =
         return _expanded(facts, call, name, scope)
     if name == "as_strided":
         return _strided(facts, call, scope)
-    return _unfolded(facts, call, scope) if name == "unfold" and isinstance(call.func, ast.Attribute) else None
+    if name != "unfold" or not isinstance(call.func, ast.Attribute):
+        return None
+    given = [argument_of(call, asked, index) for index, asked in enumerate(("dimension", "size", "step"))]
+    numbers = [sizes_of(facts, argument, scope) for argument in given]
+    if not all(len(number) == 1 for number in numbers):
+        return None
+    _, (size,), (step,) = numbers
+    return SharedView(call, is_expanded=False) if step < size else None
 
 
 def _view_method(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
@@ -218,16 +225,6 @@ def _may_grow(facts: FileFacts, size: ast.expr, scope: int) -> bool:
 
 
 # -- windows -------------------------------------------------------------------------------------
-
-
-def _unfolded(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None:
-    """`x.unfold(dimension, size, step)` with a step below the size."""
-    given = [argument_of(call, name, index) for index, name in enumerate(("dimension", "size", "step"))]
-    numbers = [sizes_of(facts, argument, scope) for argument in given]
-    if not all(len(number) == 1 for number in numbers):
-        return None
-    _, (size,), (step,) = numbers
-    return SharedView(call, is_expanded=False) if step < size else None
 
 
 def makes_views(facts: FileFacts) -> bool:

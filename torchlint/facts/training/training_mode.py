@@ -32,6 +32,7 @@ _RUNS = frozenset({"fit", "predict", "test", "validate", "train_model"})
 LOADERS = frozenset({"load_state_dict", "load_from_checkpoint"})
 _BESIDE_MODELS = re.compile(r"opt|sched|scaler|solver|sgd|adam|loader|sampler|ema", re.IGNORECASE)
 """What else has a state to be loaded."""
+_CONDITIONAL = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.comprehension)
 _PLAIN = ("torch.", "builtins.", "math.", "collections.", "functools.", "itertools.", "typing.", "copy.", "logging.")
 """Namespaces of functions and layers that do nothing of the kind, unless the registry says so."""
 
@@ -77,18 +78,13 @@ def _varying_part(facts: FileFacts, site: CallSite) -> tuple[str, str] | None:
     if function is None or owner is None or facts.symbols.scopes[function].parent != owner:
         return None
     wanted = "forward" if name in DROPOUT_FUNCTIONS else "__init__"
-    if facts.function_name(site.scope) != wanted or not _is_unconditional(facts, site):
+    if facts.function_name(site.scope) != wanted or next(tests_around(facts, site.statement), None) is not None:
+        return None
+    if any(isinstance(above, _CONDITIONAL) for above, _ in facts.index.ancestors(site.node)):
         return None
     if "::" not in name and not _varies(facts, site, name):
         return None
     return facts.symbols.scopes[owner].qualname, name
-
-
-def _is_unconditional(facts: FileFacts, site: CallSite) -> bool:
-    if any(True for _ in tests_around(facts, site.statement)):
-        return False
-    kinds = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.comprehension)
-    return not any(isinstance(above, kinds) for above, _ in facts.index.ancestors(site.node))
 
 
 def _varies(facts: FileFacts, site: CallSite, name: str) -> bool:
