@@ -218,11 +218,9 @@ class _Binder:
         for alias in node.names:
             full = ImportTarget(alias.name, None, 0)
             self.symbols.imports.append((full, scope))
-            if alias.asname:
-                self._bind(alias.asname, scope, Binding(BindingKind.IMPORT, scope, target=full))
-            else:
-                top = alias.name.partition(".")[0]
-                self._bind(top, scope, Binding(BindingKind.IMPORT, scope, target=ImportTarget(top, None, 0)))
+            top = alias.name.partition(".")[0]
+            target = full if alias.asname else ImportTarget(top, None, 0)
+            self._bind(alias.asname or top, scope, Binding(BindingKind.IMPORT, scope, target=target))
 
     def _import_from(self, node: ast.ImportFrom, scope: int) -> None:
         for alias in node.names:

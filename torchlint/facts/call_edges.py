@@ -23,10 +23,9 @@ from torchlint.facts.full_names import Names
 from torchlint.facts.functions import decorators_of
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
-from torchlint.facts.objects import objects_of
+from torchlint.facts.objects import called_by, objects_of, project_names
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
-from torchlint.facts.project_callees import called_by, project_names
 from torchlint.facts.registries import registrations
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
 from torchlint.facts.tree import is_own, last_word

@@ -86,15 +86,13 @@ class Target(msgspec.Struct, frozen=True):
 
     def argument(self, parameter: str) -> Given | None:
         """What a parameter is given; None where it is left out, or not seen."""
-        if parameter in parameters_by_keyword(self.function):
-            for name, given in reversed(self.keywords):
-                if name == parameter:
-                    return given
+        named = next((given for name, given in reversed(self.keywords) if name == parameter), None)
+        if named is not None and parameter in parameters_by_keyword(self.function):
+            return named
         names = positional_parameters(self.function)
         place = names.index(parameter) - self.skipped if parameter in names else -1
-        if not 0 <= place < len(self.positional) or self._is_starred(place):
-            return None
-        return self.positional[place]
+        is_seen = 0 <= place < len(self.positional) and not self._is_starred(place)
+        return self.positional[place] if is_seen else None
 
     def parameter_of(self, argument: ast.expr) -> str | None:
         """The parameter that gets an argument; None where that is not certain."""

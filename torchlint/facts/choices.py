@@ -86,12 +86,12 @@ def _variables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> I
         bound_in = resolver.owner(table.id, scope)
         yield from () if bound_in is None else [(resolver, bound_in.index, table.id)]
     elif isinstance(table, ast.Attribute):
-        owner = resolver.symbols.scopes[scope].owner
-        if not isinstance(table.value, ast.Name) or table.value.id not in ("self", "cls"):
-            found = resolver.names(table.value, scope, depth - 1).of_project
-            holders = [name for name in found if not name.endswith("()")]
-        else:  # in a method they are the class
+        value, owner = table.value, resolver.symbols.scopes[scope].owner
+        if isinstance(value, ast.Name) and value.id in ("self", "cls"):  # in a method they are the class
             holders = [] if owner is None else [f"{resolver.path}::{resolver.symbols.scopes[owner].qualname}"]
+        else:
+            found = resolver.names(value, scope, depth - 1).of_project
+            holders = [name for name in found if not name.endswith("()")]
         for name in holders:
             path, _, qualname = name.partition("::")
             if path == resolver.path:

@@ -16,11 +16,20 @@ from msgspec.structs import replace
 from torchlint.facts.callees import names_called
 from torchlint.facts.calls import arguments_for, called_functions, callers, is_wrapper, known_functions, wrapped_by
 from torchlint.facts.classes import all_values_of, attribute_values, family_of, heirs, lineage, parts_of, values_of
-from torchlint.facts.contents import Part, picked, put_into, stored_by_others, taken_from
+from torchlint.facts.contents import (
+    Part,
+    entries_gone_through,
+    gone_through,
+    loops_of,
+    picked,
+    place_in,
+    put_into,
+    stored_by_others,
+    taken_from,
+)
 from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.values import CALLED, EACH, EVERYWHERE, Definition, End, Field, Item, Parameter, Path, Through
 from torchlint.facts.functions import is_plain, own_scope, returned_values
-from torchlint.facts.loops import entries_gone_through, gone_through, loops_of, place_in
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
 from torchlint.facts.reaching import reaching

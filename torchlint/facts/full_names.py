@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from itertools import accumulate, chain
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -103,7 +104,8 @@ class NameTable:
         """What gives itself in a `with` statement: `with Pool() as pool`."""
         self._same = sorted(names.same.items(), key=lambda item: -len(item[0]))
         self._starts = tuple(names.same)
-        self._parents = names.same.keys() & {parent for name in names.same for parent in _parents_of(name)}
+        parents = (accumulate(name.split(".")[:-1], "{}.{}".format) for name in names.same)  # `torch`, `torch.nn`
+        self._parents = names.same.keys() & set(chain.from_iterable(parents))
         self._reexports = names.reexports
         self._known = known
         self._memo: dict[str, str] = {}
@@ -140,10 +142,3 @@ class NameTable:
             return table[name]
         full = self.canonical(f"{module}.{name}")
         return full if full in self._known else None
-
-
-def _parents_of(name: str) -> Iterator[str]:
-    """`torch.nn.modules`, `torch.nn`, `torch` of `torch.nn.modules.conv`."""
-    while "." in name:
-        name = name.rpartition(".")[0]
-        yield name

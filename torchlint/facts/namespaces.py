@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.contents import entries_gone_through
 from torchlint.facts.flow.values import Item
 from torchlint.facts.full_names import UNKNOWN, Names, named, union_of
-from torchlint.facts.loops import entries_gone_through
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tree import is_method_call, literal_text
 from torchlint.facts.values import argument_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from torchlint.catalogue.values import Kind
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.flow.values import Definition, Through
-from torchlint.facts.order.texts import ADDRESSED
+from torchlint.facts.order.salted import ADDRESSED
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import is_method_call, last_word
 from torchlint.fixes.plan import Plan, plan

@@ -68,12 +68,11 @@ def references(facts: FileFacts, word: str) -> Iterator[ast.Name | ast.Attribute
 def _by_word(facts: FileFacts) -> tuple[dict[str, list[ast.Name | ast.Attribute]], dict[str, list[str]]]:
     nodes = (node for node in facts.index.parents if isinstance(node, ast.Name | ast.Attribute))
     read = grouped((last_word(node), node) for node in nodes if isinstance(node.ctx, ast.Load))
-    aliases: dict[str, list[str]] = {}
-    for scope in facts.symbols.scopes:
-        for held, bindings in scope.bindings.items():
-            for name in {one.target.name for one in bindings if one.target is not None and one.target.name != held}:
-                aliases.setdefault(name or "", []).append(held)
-    return read, aliases
+    bound = (
+        (held, one.target) for scope in facts.symbols.scopes for held, some in scope.bindings.items() for one in some
+    )
+    imported = ((target.name or "", held) for held, target in bound if target is not None and target.name != held)
+    return read, grouped(dict.fromkeys(imported))
 
 
 def _last_part(symbol: str) -> str:

@@ -15,6 +15,7 @@ import msgspec
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.callees import names_called
 from torchlint.facts.calls import arguments_for, called_functions
+from torchlint.facts.contents import gone_through, loops_of, place_in
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import step_back
@@ -23,7 +24,6 @@ from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.values import EACH, Definition, Through
 from torchlint.facts.functions import is_plain, own_scope, returned_values, yielded_values
 from torchlint.facts.grouping import grouped
-from torchlint.facts.loops import gone_through, loops_of, place_in
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind

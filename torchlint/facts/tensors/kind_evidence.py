@@ -9,12 +9,12 @@ from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.calls import called_functions
 from torchlint.facts.classes import attribute_values, class_bindings
+from torchlint.facts.contents import gone_through, place_in
 from torchlint.facts.control.blocks import block_of, lines_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Item
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.grouping import grouped
-from torchlint.facts.loops import gone_through, place_in
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, Variable

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.classes import attribute_values, class_bindings, is_module_class
+from torchlint.facts.contents import loops_of
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import is_none, step_back
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End
 from torchlint.facts.functions import own_scope, parameter_binding
-from torchlint.facts.loops import loops_of
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind

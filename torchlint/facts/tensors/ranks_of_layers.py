@@ -83,10 +83,7 @@ def _narrowed(ranks: Dimensions, taken: Dimensions) -> Dimensions:
 def _in_order(facts: FileFacts, sequence: ast.Call, scope: int) -> Iterator[Made | None]:
     """The layers of a `Sequential`, None for what is not seen."""
     for argument in sequence.args:
-        if isinstance(argument, ast.Starred):
-            yield None
-            continue
-        found = layers_called(facts, argument, scope)
+        found = [] if isinstance(argument, ast.Starred) else layers_called(facts, argument, scope)
         yield found[0] if len(found) == 1 else None
 
 
