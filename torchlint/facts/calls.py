@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 Given = tuple[ast.expr, int]
 """An argument, and the scope that it is evaluated in."""
 
-_DEPTH = 4
 _MANY = 4
 """A name that is bound more often is not followed."""
 
@@ -120,7 +119,7 @@ class Target(msgspec.Struct, frozen=True):
 # -- what an expression stands for ------------------------------------------------------------------------------------
 
 
-def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int = _DEPTH) -> tuple[Target | None, ...]:
+def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 4) -> tuple[Target | None, ...]:
     """The functions of this file that run when an expression is called; None stands for one that is not known."""
     names = facts.names(expression, scope)
     is_unknown = isinstance(expression, ast.Attribute) and not names.callees and not is_of_own(expression)

@@ -20,7 +20,6 @@ Entry = tuple["Resolver", ast.expr, int]
 Variable = tuple["Resolver", int, str]
 """A name, and the file and the scope that bind it."""
 
-_NAMING = (ast.Dict, ast.List, ast.Tuple)
 _MOST = 8
 """Bindings of a variable that is a table; in machine-written files, names are bound hundreds of times."""
 
@@ -77,7 +76,7 @@ def _may_name(entry: ast.expr) -> bool:
     made = moved(entry) or entry
     if isinstance(made, ast.Call):
         return last_word(made.func)[:1].isupper()
-    return isinstance(entry, _NAMING) or dotted(entry) is not None
+    return isinstance(entry, ast.Dict | ast.List | ast.Tuple) or dotted(entry) is not None
 
 
 def _variables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> Iterator[Variable]:

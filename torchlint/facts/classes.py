@@ -152,9 +152,6 @@ def values_kept(facts: FileFacts, owner: int, name: str) -> int:
     return sum(binding.value is not None for some in of_bodies for binding in some) + sum(map(len, of_methods))
 
 
-_REGISTER = ("register_buffer", "register_parameter")
-
-
 def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
     found: dict[tuple[int, str], Values] = {}
     for assignment in facts.symbols.assignments:
@@ -166,7 +163,7 @@ def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
             if not (is_own(root) and root.attr == target.attr):  # `self.net = self.net.cuda()`
                 found.setdefault((owner, target.attr), []).append(value)
     for site in facts.symbols.calls:
-        if is_method_call(site.node, *_REGISTER) and len(site.node.args) > 1:
+        if is_method_call(site.node, "register_buffer", "register_parameter") and len(site.node.args) > 1:
             name, owner = literal_text(site.node.args[0]), facts.class_of(site.scope)
             if owner is not None and name:
                 found.setdefault((owner, name), []).append((site.node.args[1], site.scope))

@@ -188,16 +188,15 @@ def is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
 
 
 def _viewed(value: ast.expr | None) -> ast.expr | None:
-    """What a part, a field or a view is of."""
-    while isinstance(value, ast.Subscript | ast.Attribute) or _is_view(value):
-        value = value.func.value if isinstance(value, ast.Call) else value.value  # type: ignore[attr-defined, union-attr]
-    return value
-
-
-def _is_view(value: ast.expr | None) -> bool:
-    """`x.squeeze(1)`: what a gradient flows through as it is."""
-    found = method_named(method_called(value))
-    return found.rearranges and not found.cuts_gradient
+    """What a part, a field or a view is of: `x` for `x.squeeze(1)`, which a gradient flows through as it is."""
+    while True:
+        called = method_named(method_called(value))
+        if is_method_call(value) and called.rearranges and not called.cuts_gradient:
+            value = value.func.value
+        elif isinstance(value, ast.Subscript | ast.Attribute):
+            value = value.value
+        else:
+            return value
 
 
 def _is_loss(facts: FileFacts, scope: Scope) -> bool:

@@ -21,7 +21,6 @@ from torchlint.facts.tree import is_method_call, is_own, last_word, method_calle
 from torchlint.facts.values import argument_of
 
 _CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
-_SWITCH = "torch.set_grad_enabled"
 _RESHAPING = frozenset({"torch.nn.functional.interpolate", "torch.nn.functional.pad"})
 _ASKING = "requires_grad_"
 _SCALING = frozenset({"div", "mul", "tril", "triu"})
@@ -81,7 +80,7 @@ def _answer_without_gradients(facts: FileFacts, test: ast.expr, scope: int, dept
 def _turns_off(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     call = expression if isinstance(expression, ast.Call) else None
     name = facts.names(call.func if call else expression, scope).only
-    if name == _SWITCH:
+    if name == "torch.set_grad_enabled":
         return call is not None and bool(call.args) and facts.value(call.args[0], scope).constants == (False,)
     if name not in _CONTEXTS:
         return False
@@ -116,8 +115,14 @@ def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
     if isinstance(expression, ast.BinOp):
         sides = (one for one in (expression.left, expression.right) if not isinstance(one, ast.Constant))
         return all(is_cut_off(facts, one, scope, depth - 1) for one in sides)
-    if is_own(expression):
-        return _is_frozen(facts, expression, scope)
+    if is_own(expression):  # `self.positions = nn.Parameter(table, requires_grad=False)`
+        kept = attribute_values(facts, expression, scope) or ()
+        made = [(value, where) for value, where in kept if isinstance(value, ast.Call)]
+        return bool(made) and all(
+            facts.names(value.func, where).only == "torch.nn.Parameter"
+            and facts.value(argument_of(value, "requires_grad", 1), where).constants == (False,)
+            for value, where in made
+        )
     return isinstance(expression, ast.Call) and _is_made_cut_off(facts, expression, scope, depth)
 
 
@@ -163,17 +168,6 @@ def _asked_later(facts: FileFacts) -> set[tuple[int | None, str]]:
             found.append((one.target, one.scope))
     holders = ((getattr(target, "value", None), scope) for target, scope in found)
     return {(facts.function_of(scope), holder.id) for holder, scope in holders if isinstance(holder, ast.Name)}
-
-
-def _is_frozen(facts: FileFacts, attribute: ast.Attribute, scope: int) -> bool:
-    """`self.positions = nn.Parameter(table, requires_grad=False)`."""
-    kept = attribute_values(facts, attribute, scope) or ()
-    made = [(value, where) for value, where in kept if isinstance(value, ast.Call)]
-    return bool(made) and all(
-        facts.names(value.func, where).only == "torch.nn.Parameter"
-        and facts.value(argument_of(value, "requires_grad", 1), where).constants == (False,)
-        for value, where in made
-    )
 
 
 def _follows_receiver(name: str) -> bool:

@@ -235,20 +235,21 @@ class Resolver:
         if binding.kind is BindingKind.ELEMENT:
             found = gone_through(self, binding, depth)
             return found if found.callees else listed(self, binding, depth - 1)
-        found = self._valued(binding, depth) if binding.value is not None else UNKNOWN
+        found = UNKNOWN
+        if binding.value is not None and binding.kind in (
+            BindingKind.ASSIGN,
+            BindingKind.ENTERED,
+            BindingKind.PARAMETER,
+        ):
+            found = self.names(binding.value, binding.scope, depth - 1)
+            if binding.kind is BindingKind.ENTERED:
+                found = found if found.names <= self.table.entered else UNKNOWN
+            elif binding.kind is BindingKind.PARAMETER:
+                found = Names(found.callees, complete=False)
         if binding.annotation is None or (found.callees and binding.kind is BindingKind.ASSIGN):
             return found
         declared = self.instance_of(binding.annotation, binding.scope, depth)
         return declared if declared.callees else found
-
-    def _valued(self, binding: Binding, depth: int) -> Names:
-        assert binding.value is not None
-        if binding.kind not in (BindingKind.ASSIGN, BindingKind.ENTERED, BindingKind.PARAMETER):
-            return UNKNOWN
-        found = self.names(binding.value, binding.scope, depth - 1)
-        if binding.kind is BindingKind.ENTERED:
-            return found if found.names <= self.table.entered else UNKNOWN
-        return found if binding.kind is BindingKind.ASSIGN else Names(found.callees, complete=False)
 
     def instance_of(self, annotation: ast.expr, scope: int, depth: int = _DEPTH) -> Names:
         """What `net: Net`, `net: Net | None` or `net: "Net"` says: an object of that class, or of an heir."""

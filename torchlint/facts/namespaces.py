@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 IMPORTING = frozenset({"importlib.import_module", "builtins.__import__"})
 _ANY = r"[\w.]*"
-_DEPTH = 4
 _MOST_MODULES = 60
 """Of more, none is meant."""
 _FIELD = re.compile(r"%\w|\{[^{}]*\}")
@@ -30,7 +29,7 @@ def says_any(written: str) -> bool:
     return re.search(r"\w", written.replace(_ANY, "")) is not None
 
 
-def pattern_of(resolver: Resolver, text: ast.expr, scope: int, depth: int = _DEPTH) -> str:
+def pattern_of(resolver: Resolver, text: ast.expr, scope: int, depth: int = 4) -> str:
     """A regular expression for what a text may be."""
     if isinstance(text, ast.Constant):
         return re.escape(str(text.value))

@@ -36,7 +36,6 @@ EVERY = "*"
 """In the place of a method: any that is public."""
 OF_LOADERS = "dataset"
 """What a data loader keeps, by the name of its argument."""
-_DEPTH = 4
 _MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 
 
@@ -50,7 +49,7 @@ class Result(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 @memoized
-def objects_of(facts: FileFacts, value: ast.expr, scope: int, depth: int = _DEPTH) -> tuple[str, ...]:
+def objects_of(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) -> tuple[str, ...]:
     """The objects of the project that an expression may be."""
     return tuple(dict.fromkeys(_objects(facts, value, scope, depth))) if depth else ()
 
@@ -242,7 +241,6 @@ def _own_method(facts: FileFacts, expression: ast.Attribute, scope: int) -> Iter
                 yield f"{base}.{expression.attr}"
 
 
-_KEEPING = "set_defaults"
 _OFFERING = frozenset({"fire.Fire", "jsonargparse.CLI", "jsonargparse.auto_cli"})
 """Calls that make commands of the methods of what they are given, else of the functions of the file (fire, core.py)."""
 
@@ -266,6 +264,6 @@ def picked_by_commands(facts: FileFacts, site: CallSite, names: Names) -> Iterat
 
 def _defaults(facts: FileFacts) -> dict[str, list[str]]:
     """The functions that `parser.set_defaults(func=train)` keeps for `args.func`."""
-    given = ((one, site.scope) for site in facts.calls.find(words=(_KEEPING,)) for one in site.node.keywords)
+    given = ((one, site.scope) for site in facts.calls.find(words=("set_defaults",)) for one in site.node.keywords)
     named = ((one.arg or "", facts.names(one.value, scope).of_project) for one, scope in given)
     return grouped((option, name) for option, names in named for name in names if "()" not in name)

@@ -145,7 +145,9 @@ def _imports(facts: FileFacts) -> Iterator[Import]:
     for target, scope in facts.symbols.imports:
         function = facts.function_of(scope)
         symbol = facts.symbols.scopes[function].qualname if function is not None else ""
-        for candidate in _modules_loaded(target):
+        parts = target.module.split(".")  # `import a.b.c` runs a, a.b and a.b.c
+        above = (ImportTarget(".".join(parts[:end]), None, 0) for end in range(1, len(parts)))
+        for candidate in (*(() if target.level else above), target):
             found = modules.locate(candidate, facts.path)
             if found is not None:
                 submodule = modules.locate_submodule(found, target.name) if target.name else None
@@ -156,16 +158,6 @@ def _imports(facts: FileFacts) -> Iterator[Import]:
     for site in facts.calls.find(names=IMPORTING):
         for name in facts.names(site.node, site.scope).of_project:
             yield Import(facts.symbol_of(site), name.removesuffix("::"), "")
-
-
-def _modules_loaded(target: ImportTarget) -> Iterator[ImportTarget]:
-    """`import a.b.c` runs a, a.b and a.b.c."""
-    if target.level:
-        yield target
-        return
-    parts = target.module.split(".")
-    for end in range(1, len(parts) + 1):
-        yield ImportTarget(".".join(parts[:end]), target.name if end == len(parts) else None, 0)
 
 
 def _parameters(facts: FileFacts, symbols: set[str]) -> Iterator[tuple[str, Parameters]]:

@@ -26,7 +26,6 @@ _RESEEDING = frozenset(
 )
 _MAKING = frozenset({"__init__", "__post_init__"})
 _PICKLING = frozenset({"__setstate__", "__getstate__", "__reduce__"})
-_DEPTH = 4
 
 
 class ItemDraw(msgspec.Struct, frozen=True):
@@ -98,7 +97,7 @@ def _inheriting(facts: FileFacts, owner: Scope) -> tuple[str, ...]:
 def _calls_run(facts: FileFacts, item: int) -> list[CallSite]:
     """The calls in `__getitem__` and in the functions of the same file that it calls, in source order."""
     found, waiting = {item}, [item]
-    for _ in range(_DEPTH):
+    for _ in range(4):
         sites = [site for function in waiting for site in facts.calls_in(function)]
         called = {index for site in sites for index in called_functions(facts, site.node, site.scope)}
         waiting = sorted(called - found)

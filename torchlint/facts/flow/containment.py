@@ -28,13 +28,12 @@ from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import is_super, method_called
 
-_OUT_OF_SIGHT = "out of sight"
 _EMPTY_BASES = ("builtins.object", "abc.ABC", "torch.nn.Module")
 
 
 def lost(node: ast.AST) -> Sink:
     """A value that gets out of sight."""
-    return Sink(_OUT_OF_SIGHT, node)
+    return Sink("out of sight", node)
 
 
 class Containment(Analysis):
@@ -215,15 +214,12 @@ class Ungraded(Containment):
             return () if self._is_off(above) else [lost(above)]
         if isinstance(above, ast.Call) and wrapped_by(facts, above, facts.index.inner_scope_of(above)) is node:
             return [value.at(above)]
-        if isinstance(above, ast.Attribute) and isinstance(above.ctx, ast.Load):
-            return self._member(value, above)
-        return self.passes(value)
-
-    def _member(self, value: Value, member: ast.Attribute) -> Iterable[Move | Sink]:
-        call = self.facts.index.parents[member]
+        if not isinstance(above, ast.Attribute) or not isinstance(above.ctx, ast.Load):
+            return self.passes(value)
+        call = facts.index.parents[above]
         if isinstance(call, ast.Call) and moved(call) is not None:
-            return () if isinstance(self.facts.index.parents[call], ast.Expr) else [value.at(call)]
-        return () if member.attr in _RUNNING_NOTHING or self._is_off(member) else [lost(member)]
+            return () if isinstance(facts.index.parents[call], ast.Expr) else [value.at(call)]
+        return () if above.attr in _RUNNING_NOTHING or self._is_off(above) else [lost(above)]
 
     def _is_off(self, node: ast.expr) -> bool:
         owner = self.facts.class_of(self.facts.index.scope_of(node))

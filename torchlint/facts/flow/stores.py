@@ -64,7 +64,12 @@ def _name(facts: FileFacts, move: Kept, target: ast.Name, sanitizes: Sanitizer) 
         reads = [read for read in reads if may_follow(facts, target, read) and _shares(facts, target.id, read, held)]
         is_given = any(one.kind is BindingKind.PARAMETER for one in held)
         if is_given and not _is_made_harmless(facts, owner, target.id, move.value, sanitizes, target):
-            yield from _given_back(facts, owner.index, target.id, move.value)
+            # What a function puts into an argument, its callers have in it.
+            *outer, last = move.value.calls or (None,)
+            for site, run in callers(facts, owner.index):
+                argument = run.argument(target.id)
+                if argument is not None and last in (None, site.node):
+                    yield Kept(argument[0], replace(move.value, calls=tuple(outer)), in_place=True)
     yield from unless_sanitized(facts, reads, move.value, statement, sanitizes)
 
 
@@ -82,15 +87,6 @@ def _shares(facts: FileFacts, name: str, read: ast.expr, held: list[Binding]) ->
     """Whether a name may stand for the same object at another place."""
     found = reaching(facts, name, facts.index.scope_of(read), read)
     return not held or any(one is other for one in found for other in held)
-
-
-def _given_back(facts: FileFacts, function: int, parameter: str, value: Value) -> Iterator[Move]:
-    """What a function puts into an argument, its callers have in it."""
-    *outer, last = value.calls or (None,)
-    for site, target in callers(facts, function):
-        argument = target.argument(parameter)
-        if argument is not None and last in (None, site.node):
-            yield Kept(argument[0], replace(value, calls=tuple(outer)), in_place=True)
 
 
 def unless_sanitized(

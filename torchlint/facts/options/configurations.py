@@ -22,7 +22,6 @@ from torchlint.facts.scopes import Binding, BindingKind, CallSite, Scope, ScopeK
 from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import argument_of
 
-_DEPTH = 8
 _MOST = 8
 """Paths: more than these are a table of files, not the file of a program."""
 _OPENING = frozenset({"builtins.open", "io.open", "codecs.open"})
@@ -46,7 +45,7 @@ class FilePaths(msgspec.Struct, frozen=True):
     holders: dict[ast.Name | ast.Attribute, None] = msgspec.field(default_factory=dict)
     """The names and options that the paths came through."""
 
-    def of(self, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> frozenset[str]:
+    def of(self, expression: ast.expr | None, scope: int, depth: int = 8) -> frozenset[str]:
         """The paths that an expression is, or that what it opens was opened from; empty where none is known."""
         if expression is None or depth <= 0:
             return frozenset()
@@ -60,7 +59,11 @@ class FilePaths(msgspec.Struct, frozen=True):
         if isinstance(expression, ast.Name):
             return self._named(expression, scope, depth)
         if isinstance(expression, ast.Attribute):
-            return self._attribute(expression, scope, depth)
+            if expression.attr == "parent":
+                return frozenset(posixpath.dirname(path) for path in self.of(expression.value, scope, depth - 1))
+            self.holders[expression] = None  # an option: `args.config`
+            defaults = option_defaults(self.facts, expression.attr)
+            return frozenset(path for path in defaults if isinstance(path, str))
         return self._call(expression, scope, depth) if isinstance(expression, ast.Call) else frozenset()
 
     def _any(self, expressions: Iterable[tuple[ast.expr | None, int]], depth: int) -> frozenset[str]:
@@ -73,14 +76,6 @@ class FilePaths(msgspec.Struct, frozen=True):
             below = self.of(part, scope, depth - 1)
             found = frozenset(posixpath.join(folder, path) for folder in found for path in below)
         return found if len(found) <= _MOST else frozenset()
-
-    def _attribute(self, expression: ast.Attribute, scope: int, depth: int) -> frozenset[str]:
-        """`path.parent`, or an option: `args.config`."""
-        if expression.attr == "parent":
-            return frozenset(posixpath.dirname(path) for path in self.of(expression.value, scope, depth - 1))
-        self.holders[expression] = None
-        defaults = option_defaults(self.facts, expression.attr)
-        return frozenset(path for path in defaults if isinstance(path, str))
 
     def _call(self, call: ast.Call, scope: int, depth: int) -> frozenset[str]:
         name = self.facts.names(call.func, scope).only
@@ -149,7 +144,6 @@ _LOADERS = frozenset(
 _WORDS = frozenset(name.rpartition(".")[2] for name in (*_LOADERS, _HYDRA))
 _OWN_LOADER = re.compile(r"conf|cfg|ya?ml|setting|param|opt", re.IGNORECASE)
 """In the name of a function of the project that may load one."""
-_SUFFIXES = (".yaml", ".yml")
 _GIVEN = "the given file"
 _NAMING = ("yaml", "yml", "omegaconf", "hydra")
 """Without one of these words a text loads no configuration: neither by a library nor by the name of a file."""
@@ -205,7 +199,7 @@ def configurations(facts: FileFacts) -> dict[ast.Call, Configuration]:
             loader = _own_loader(facts, call, name)
             given = None if loader is None else call.args[0] if call.args else call.keywords[0].value
             written = _literal_paths(facts, given, site.scope, _LOADERS | {name})
-            paths = frozenset(path for path in written if path.endswith(_SUFFIXES))
+            paths = frozenset(path for path in written if path.endswith((".yaml", ".yml")))
         if paths:
             found[call] = Configuration(facts.locate(call), symbol, paths, name == _HYDRA, loader)
     return found

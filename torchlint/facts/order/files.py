@@ -24,7 +24,6 @@ from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tree import literal_text, method_called, names_in
 from torchlint.facts.values import argument_of
 
-_DEPTH = 8
 LINES = frozenset({"write", "writelines", "writerow", "writerows", "write_text", "write_bytes"})
 _OPENING = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _SAME = _OPENING | {"pathlib.Path", "pathlib.PurePath", "builtins.str", "os.path.abspath", "csv.writer", "csv.reader"}
@@ -69,7 +68,7 @@ def _reads(facts: FileFacts) -> dict[str, list[ast.Call]]:
     return grouped((name, call) for names, call in read for name in names)
 
 
-def names_of_file(facts: FileFacts, file: ast.expr | None, scope: int, depth: int = _DEPTH) -> frozenset[str]:
+def names_of_file(facts: FileFacts, file: ast.expr | None, scope: int, depth: int = 8) -> frozenset[str]:
     """What a file is called, given its path or what was opened; empty where that is not seen."""
     if file is None or depth <= 0:
         return frozenset()

@@ -18,13 +18,12 @@ from torchlint.facts.tree import is_method_call, is_own, last_word, names_in, wo
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
 
-_DEPTH = 3
 _SORTING = frozenset({"builtins.sorted", "natsort.natsorted", "natsort.os_sorted", "numpy.sort", "numpy.unique"})
 _IS_THERE = frozenset({"exists", "isdir", "isfile", "is_dir", "is_file"})
 """Functions and methods that say whether a path is there."""
 
 
-def is_picked(facts: FileFacts, index: ast.expr, depth: int = _DEPTH) -> bool:
+def is_picked(facts: FileFacts, index: ast.expr, depth: int = 3) -> bool:
     """`files[random.randint(0, 9)]`, `files[torch.randperm(len(files))[:100]]`, `[files[i] for i in places]`."""
     if isinstance(index, ast.Subscript):
         return depth > 0 and is_picked(facts, index.value, depth - 1)
@@ -47,7 +46,7 @@ def _is_from_shuffled(facts: FileFacts, node: ast.expr, scope: int) -> bool:
     return any(last_word(one.func) == "shuffle" and list(map(ast.unparse, one.args[:1])) == [places] for one in calls)
 
 
-def goes_on(facts: FileFacts, bounds: ast.expr | None, depth: int = _DEPTH) -> bool:
+def goes_on(facts: FileFacts, bounds: ast.expr | None, depth: int = 3) -> bool:
     """`files[start : start + size]` in a loop over the starts: no entry is left out."""
     scope = 0 if bounds is None else facts.index.inner_scope_of(bounds)
     for name in names_in(bounds) if bounds is not None and depth else ():

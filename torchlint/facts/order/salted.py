@@ -49,11 +49,10 @@ _SAME_METHODS = frozenset({"keys", "copy", "tolist", "flatten", "ravel", "squeez
 _MANY = frozenset({"update", "extend"})
 _ADDING = _MANY | {"add", "append"}
 _Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp
-_DEPTH = 4
 
 
 @memoized
-def holds_text(facts: FileFacts, elements: ast.expr, scope: int, depth: int = _DEPTH) -> bool:
+def holds_text(facts: FileFacts, elements: ast.expr, scope: int, depth: int = 4) -> bool:
     """Whether going through an expression gives text, or objects hashed by their address; numbers keep their order."""
     if depth <= 0:
         return False
@@ -92,7 +91,7 @@ def _of_end(facts: FileFacts, end: End, depth: int) -> bool | None:
     return _of_call(facts, node, scope, depth) if isinstance(node, ast.Call) else None
 
 
-def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = _DEPTH) -> bool:
+def is_text(facts: FileFacts, element: ast.expr, scope: int, depth: int = 4) -> bool:
     """Whether a value is text by its kind, by what it is an element of, or by its name."""
     if kind_of(facts, element, scope) is Kind.TEXT or speaks_of_text(element):
         return True

@@ -22,12 +22,10 @@ from torchlint.facts.values import all_given, argument_of, may_be_hidden
 
 Seeders = Mapping[str, frozenset[str]]
 """The calls that seed, each with the generators."""
-_GYM = ("gymnasium", "gym")
 _TABLE = load_generators().environments
 MAKERS = _TABLE.makers | _TABLE.algorithms
 SPACES = frozenset({"action_space", "single_action_space"})
 _NAMED = MAKERS | {f"{algorithm}().learn" for algorithm in _TABLE.algorithms}
-_METHODS = ("sample", "reset")
 _WORDS = ("gym", "env", "stable_baselines3", "sb3_contrib", *SPACES)
 _REPORTING = re.compile(r"^(?:info|debug|warning|error|log|print|format|join|append|add_|save|write|update|append)")
 _SEED = re.compile(r"seed", re.IGNORECASE)
@@ -60,7 +58,7 @@ def calls_for_environments(facts: FileFacts) -> list[CallSite]:
     """The calls that may do something to environments, by a cheap look at the text: most files have none."""
     if facts.source.mentions("seed"):
         return facts.symbols.calls
-    return facts.calls.find(names=_NAMED, words=_METHODS) if facts.source.mentions(*_WORDS) else []
+    return facts.calls.find(names=_NAMED, words=("sample", "reset")) if facts.source.mentions(*_WORDS) else []
 
 
 def environment_calls(facts: FileFacts, seeders: Seeders) -> Iterator[EnvironmentCall]:
@@ -143,7 +141,7 @@ def _by_seed_method(call: ast.Call, names: Names) -> EnvironmentPart | None:
     owner = _owner(call)
     if "space" in owner:
         return None if "observation" in owner else EnvironmentPart.SPACE_SEEDED
-    foreign = [name for name in names.names if "::" not in name and name.partition(".")[0] not in _GYM]
+    foreign = [name for name in names.names if "::" not in name and name.partition(".")[0] not in ("gymnasium", "gym")]
     return EnvironmentPart.MAY_BE_SEEDED if foreign else EnvironmentPart.SEEDED
 
 

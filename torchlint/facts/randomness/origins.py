@@ -48,7 +48,6 @@ _CALLED_LATER = frozenset({"forward", "__call__"})
 _FILLING = frozenset({"append", "appendleft", "extend", "add", "insert", "update"})
 _MANY = 64
 """A name that is bound more often is not followed: which of its values holds would take long to say."""
-_LOOPS = (ast.For, ast.AsyncFor)
 _Holder = tuple[int, str, type[ast.expr]]
 """The scope that owns a name, or the class that has an attribute; `box.rows` belongs to whoever owns `box`."""
 
@@ -177,7 +176,7 @@ class Origins(msgspec.Struct):
         if value is None or binding.kind not in (BindingKind.ASSIGN, BindingKind.ELEMENT, BindingKind.PART):
             return
         statement = binding.statement
-        if isinstance(statement, _LOOPS):
+        if isinstance(statement, ast.For | ast.AsyncFor):
             is_element = not (keeping is not None and statement in ast.walk(keeping))
         elif statement is not None:
             self._tested(statement)

@@ -45,7 +45,6 @@ _NAMED_SEEDER = re.compile(
     r"_*(?:set|fix|init|setup)_?(?:all_|random_|global_|the_)?seeds?(?:_all)?|seed_(?:everything|all)|setup_seed"
 )
 """Names by which projects call the function that seeds all libraries."""
-_KEYWORDS = frozenset({"seed", "a"})
 _CONVERSIONS = frozenset(f"builtins.{name}" for name in ("int", "abs", "float", "str", "hash", "round"))
 IsFixed = Callable[[ast.Name], bool]
 """Whether a name means the same each time."""
@@ -76,9 +75,10 @@ def seed_calls(facts: FileFacts, table: Mapping[str, frozenset[str]]) -> Iterato
     for site in facts.calls.find(names=table.keys(), words=words, keywords=_SEED_ARGUMENTS):
         names, word = facts.names(site.node.func, site.scope), last_word(site.node.func)
         generators = frozenset[str]().union(*(table[name] for name in names.names & table.keys()))
-        is_foreign = not generators and not names.of_project
+        has_own = any(name.partition(".")[0] in load_generators().with_own_generators for name in names.names)
+        is_foreign = not generators and not names.of_project and not has_own
         speaks = is_foreign and _speaks_of_seeding(site, names)
-        by_argument = is_foreign and not speaks and _is_given_seed(site.node, names)
+        by_argument = is_foreign and not speaks and _is_given_seed(site.node)
         generators = EVERYTHING if speaks or by_argument else generators
         if not generators or _is_for_workers(facts, site.scope):
             continue
@@ -110,24 +110,18 @@ def _is_for_workers(facts: FileFacts, scope: int) -> bool:
 def _speaks_of_seeding(site: CallSite, names: Names) -> bool:
     """Whether code that cannot be looked into seeds, by its name: `engine.set_seed(...)`, for no result."""
     word = last_word(site.node.func)
-    if _has_own_generators(names):
-        return False
     if any(one in word.lower() for one in _OF_SEEDS) and not _NO_SEEDING.match(word.lower()):
         return site.is_alone or _ORDERING.match(word) is not None
     # `library.seed(0)` is a function; on an object it is that object's
     return word == "seed" and any("()" not in name for name in names.names)
 
 
-def _is_given_seed(call: ast.Call, names: Names) -> bool:
+def _is_given_seed(call: ast.Call) -> bool:
     """Whether code that cannot be looked into may seed, by what it is given: `Algorithm(..., seed=1)`."""
     word = last_word(call.func)
-    if _has_own_generators(names) or word == "seed" or word in _OF_AN_OBJECT:
+    if word == "seed" or word in _OF_AN_OBJECT:
         return False
     return any(keyword.arg in _SEED_ARGUMENTS and not is_literal_none(keyword.value) for keyword in call.keywords)
-
-
-def _has_own_generators(names: Names) -> bool:
-    return any(name.partition(".")[0] in load_generators().with_own_generators for name in names.names)
 
 
 def restores_generators(facts: FileFacts, restorers: Iterable[str]) -> bool:
@@ -157,7 +151,7 @@ def _seeders() -> Mapping[str, str]:
 
 def seed_of(call: ast.Call) -> ast.expr | None:
     """The seed that a seeder is given; None where there is none to be seen, and for the literal None."""
-    given = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in _KEYWORDS), None)
+    given = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in ("seed", "a")), None)
     return None if isinstance(given, ast.Starred) or is_literal_none(given) else given
 
 

@@ -15,17 +15,15 @@ from torchlint.facts.tensors.methods import element_of_type, method_named, opera
 from torchlint.facts.tensors.operands import FUNCTIONS, Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tree import last_word, method_called
 
-_DEPTH = 10
 _OF_BOOLS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Mult)
 """Of two bool tensors these make a bool tensor."""
 _KERNEL_INTEGERS = frozenset(
     f"triton.language.{name}" for name in ("histogram", "xor_sum", "program_id", "num_programs")
 )
-_OF_SPARSE = frozenset({"coalesce", "t", "transpose"})
 
 
 @memoized
-def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> str | None:
+def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> str | None:
     """`float`, `integer`, `bool` or `complex`: what a tensor's elements evidently are."""
     ends = () if expression is None or depth <= 0 else definitions_of(facts, expression, scope)
     found = {_of_end(facts, one, depth) for one in ends}
@@ -182,7 +180,7 @@ def _is_made_sparse(facts: FileFacts, depth: int, call: ast.expr, scope: int) ->
     name = called_name(facts, call, scope)
     if name is not None and _may_make_sparse(facts, call, scope):
         return True
-    keeps = method_named(name).copies or name in _OF_SPARSE
+    keeps = method_named(name).copies or name in ("coalesce", "t", "transpose")
     return keeps and is_sparse(facts, operand(facts, call, scope), scope, depth - 1)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
@@ -112,17 +112,12 @@ def _type_tests(facts: FileFacts) -> dict[Variable | None, list[tuple[ast.expr, 
             lines = statement.lineno + 1, lines_of(block_of(facts, statement))[1]
         else:
             continue
-        for tested, test in _isinstance_parts(statement.test):
-            place = (test, scope, statement.lineno, *lines)
-            found.setdefault(facts.variable(tested, scope), []).append(place)
+        is_and = isinstance(statement.test, ast.BoolOp) and isinstance(statement.test.op, ast.And)
+        for part in statement.test.values if is_and else [statement.test]:  # type: ignore[attr-defined]
+            if isinstance(part, ast.Call) and getattr(part.func, "id", "") == "isinstance" and len(part.args) == 2:
+                place = (part.args[1], scope, statement.lineno, *lines)
+                found.setdefault(facts.variable(part.args[0], scope), []).append(place)
     return found
-
-
-def _isinstance_parts(test: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
-    for part in parts:
-        if isinstance(part, ast.Call) and getattr(part.func, "id", "") == "isinstance" and len(part.args) == 2:
-            yield part.args[0], part.args[1]
 
 
 def of_target(

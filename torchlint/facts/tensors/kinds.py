@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
@@ -12,7 +11,7 @@ from torchlint.facts.contents import loops_of
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import is_none, step_back
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.values import Definition, End
+from torchlint.facts.flow.values import Definition
 from torchlint.facts.functions import own_scope, parameter_binding
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.reaching import reaching
@@ -79,11 +78,7 @@ def _of_part(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> 
         declared = {kind_of_annotation(facts, annotation, scope) for annotation in given} - {Kind.UNKNOWN}
         if declared:
             return agreed(declared)
-    return _of_steps(facts, steps or (), depth)
-
-
-def _of_steps(facts: FileFacts, steps: Iterable[End], depth: int) -> Kind:
-    told = (one for one in steps if not is_none(one))
+    told = (one for one in steps or () if not is_none(one))
     whole = ((one.node, one.scope) if isinstance(one, Definition) and not one.parts else (None, 0) for one in told)
     return agreed(kind_of(facts, node, where, depth - 1) for node, where in whole)
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 _UNKNOWN = TensorMethod()
-_HOMES = ("torch", "torch.linalg")
 _FUNCTIONAL = "torch.nn.functional"
 METADATA = frozenset(
     [
@@ -46,7 +45,7 @@ def function_named(name: str | None) -> TensorMethod:
     home, _, last = (name or "").rpartition(".")
     if home == _FUNCTIONAL and last in load_tensor_methods().functional:
         return load_tensor_methods().functional[last]
-    return method_named(last) if home in (*_HOMES, _FUNCTIONAL) else _UNKNOWN
+    return method_named(last) if home in ("torch", "torch.linalg", _FUNCTIONAL) else _UNKNOWN
 
 
 def operation_named(name: str | None) -> TensorMethod:

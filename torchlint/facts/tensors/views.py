@@ -17,7 +17,6 @@ from torchlint.facts.values import argument_of
 
 _FILLED = frozenset({"full", "new_full"})
 """The first argument is the shape."""
-_DEPTH = 8
 
 
 class UnitDims(msgspec.Struct, frozen=True):
@@ -34,7 +33,7 @@ class UnitDims(msgspec.Struct, frozen=True):
 UNKNOWN = UnitDims()
 
 
-def unit_dims_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = _DEPTH) -> UnitDims:
+def unit_dims_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> UnitDims:
     """Where a tensor evidently has one element along a dimension."""
     value, scope = only_value(facts, expression, scope) if depth else (None, scope)
     if isinstance(value, ast.Subscript):
@@ -68,7 +67,7 @@ def _is_one_long(facts: FileFacts, part: ast.expr, scope: int) -> bool:
         return False
     lower, upper = part.lower, part.upper
     if lower is not None and isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add):
-        return ast.dump(upper.left) == ast.dump(lower) and _is_one(facts, upper.right, scope)
+        return ast.dump(upper.left) == ast.dump(lower) and facts.value(upper.right, scope).only(int) == 1
     start = 0 if lower is None else facts.value(lower, scope).only(int)
     end = 0 if upper is None else facts.value(upper, scope).only(int)
     if start is None or end is None:
@@ -99,12 +98,8 @@ def _of_sizes(facts: FileFacts, sizes: Sequence[ast.expr], scope: int, *, only_f
         return UNKNOWN  # one name may hold a whole shape
     if any(isinstance(size, ast.Starred) for size in sizes):
         return UNKNOWN
-    places = {index for index, size in enumerate(sizes) if _is_one(facts, size, scope)}
+    places = {index for index, size in enumerate(sizes) if facts.value(size, scope).only(int) == 1}
     return UnitDims(frozenset(places), len(sizes))
-
-
-def _is_one(facts: FileFacts, size: ast.expr, scope: int) -> bool:
-    return facts.value(size, scope).only(int) == 1
 
 
 def _of_display(display: ast.expr) -> UnitDims:
@@ -144,7 +139,7 @@ class SharedView(msgspec.Struct, frozen=True):
     """A stride of zero, which torch notices; it does not notice overlapping windows."""
 
 
-def shared_view(facts: FileFacts, expression: ast.expr, scope: int, depth: int = _DEPTH) -> SharedView | None:
+def shared_view(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> SharedView | None:
     """The view that an expression is, where its elements evidently share memory."""
     call, scope = made_by(facts, expression, scope) if depth else (None, scope)
     if call is None:
@@ -217,11 +212,7 @@ def _growing(facts: FileFacts, ones: UnitDims, sizes: Sequence[ast.expr], scope:
             places.add(place)
     if ones.rank is not None and star is None:
         places |= set(range(len(sizes) - ones.rank))
-    return frozenset(place for place in places if _may_grow(facts, sizes[place], scope))
-
-
-def _may_grow(facts: FileFacts, size: ast.expr, scope: int) -> bool:
-    return not {1, -1} & set(facts.value(size, scope).constants)
+    return frozenset(place for place in places if {1, -1}.isdisjoint(facts.value(sizes[place], scope).constants))
 
 
 # -- windows -------------------------------------------------------------------------------------
@@ -241,7 +232,7 @@ def _strided(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None:
     pairs = list(zip(size.elts, stride.elts, strict=False))
     if len(size.elts) != len(stride.elts) or any(isinstance(e, ast.Starred) for pair in pairs for e in pair):
         return None
-    pairs = [pair for pair in pairs if _may_grow(facts, pair[0], scope)]
+    pairs = [pair for pair in pairs if {1, -1}.isdisjoint(facts.value(pair[0], scope).constants)]
     if any(facts.value(step, scope).constants == (0,) for _, step in pairs):
         return SharedView(call, is_expanded=True)
     strides = {facts.value(step, scope).text or ast.dump(step) for _, step in pairs}

@@ -28,7 +28,6 @@ _SCALER = "scaler"
 MOVING = frozenset({"add_", "sub_"})
 """Methods that move a weight in place."""
 _TRAINING = BACKWARD | {"step"} | MOVING
-_SCALING = ast.Mult | ast.Div
 
 
 def is_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
@@ -190,7 +189,7 @@ def _moves(target: ast.expr, change: list[ast.expr]) -> bool:
 
 def _factors(change: ast.expr) -> Iterator[ast.expr]:
     """What is multiplied and divided in an expression; of a call, what is called."""
-    if isinstance(change, ast.BinOp) and isinstance(change.op, _SCALING):
+    if isinstance(change, ast.BinOp) and isinstance(change.op, ast.Mult | ast.Div):
         yield from (*_factors(change.left), *_factors(change.right))
     elif isinstance(change, ast.UnaryOp):
         yield from _factors(change.operand)
