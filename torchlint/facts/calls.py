@@ -28,7 +28,7 @@ from torchlint.facts.functions import (
     returned_values,
 )
 from torchlint.facts.grouping import grouped
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed
 from torchlint.facts.moves import moved
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_of_own, is_self, is_super
@@ -119,18 +119,18 @@ class Target(msgspec.Struct, frozen=True):
 # -- what an expression stands for ------------------------------------------------------------------------------------
 
 
-def functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 4) -> tuple[Target | None, ...]:
+def functions_of(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[Target | None, ...]:
     """The functions of this file that run when an expression is called; None stands for one that is not known."""
     names = facts.names(expression, scope)
     is_unknown = isinstance(expression, ast.Attribute) and not names.callees and not is_of_own(expression)
     is_of_other = names.is_of_library or is_unknown
-    return (None,) if depth <= 0 or is_of_other else _functions_of(facts, expression, scope, depth)  # most calls
+    return (None,) if is_of_other else _functions_of(facts, expression, scope)  # most calls
 
 
-@memoized
-def _functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int) -> tuple[Target | None, ...]:
+@followed(otherwise=(None,))
+def _functions_of(facts: FileFacts, expression: ast.expr, scope: int) -> tuple[Target | None, ...]:
     if isinstance(expression, ast.IfExp):
-        return tuple(one for choice in choices(expression) for one in functions_of(facts, choice, scope, depth - 1))
+        return tuple(one for choice in choices(expression) for one in functions_of(facts, choice, scope))
     if isinstance(expression, ast.Lambda):
         return (Target(facts.index.inner_scopes[expression]),)
     if is_self(expression):
@@ -139,7 +139,7 @@ def _functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int
     if made:
         return (function_named(facts, made),)
     if isinstance(expression, ast.Attribute):
-        found = _attribute(facts, expression, scope, depth)
+        found = _attribute(facts, expression, scope)
         if found is not None:
             return found
     names = facts.names(expression, scope)
@@ -148,14 +148,14 @@ def _functions_of(facts: FileFacts, expression: ast.expr, scope: int, depth: int
         return known
     # What has no name of its own: the function that a call makes, a lambda under a name, an entry of a table.
     if isinstance(expression, ast.Call):
-        found = _made_by(facts, expression, scope, depth)
+        found = _made_by(facts, expression, scope)
     else:
         held = _held(facts, expression, scope)
-        found = tuple(one for value, where in held for one in functions_of(facts, value, where, depth - 1))
+        found = tuple(one for value, where in held for one in functions_of(facts, value, where))
     return tuple(dict.fromkeys((*known, *found))) or (None,)
 
 
-def _attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: int) -> tuple[Target | None, ...] | None:
+def _attribute(facts: FileFacts, expression: ast.Attribute, scope: int) -> tuple[Target | None, ...] | None:
     """What `self.part`, `self.step` or `super().step` runs; None where it is another attribute."""
     if is_super(expression.value):
         owner = facts.class_of(scope)
@@ -166,7 +166,7 @@ def _attribute(facts: FileFacts, expression: ast.Attribute, scope: int, depth: i
     if not values:
         return (_bound(facts, method_of(facts, facts.class_of(scope), expression.attr)),)
     held = [(choice, where) for value, where in values for choice in choices(value)]
-    return tuple(one for choice, where in held for one in functions_of(facts, choice, where, depth - 1))
+    return tuple(one for choice, where in held for one in functions_of(facts, choice, where))
 
 
 def _named(facts: FileFacts, callee: Callee) -> Target | None:
@@ -211,18 +211,18 @@ def _bound(facts: FileFacts, method: int | None) -> Target | None:
     return Target(function, skipped=int("builtins.staticmethod" not in decorators_of(facts, function)))
 
 
-def _made_by(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> tuple[Target | None, ...]:
+def _made_by(facts: FileFacts, call: ast.Call, scope: int) -> tuple[Target | None, ...]:
     """What calling the result of a call runs, where a function of this file makes it and returns nothing else."""
     inner = moved(call) or wrapped_by(facts, call, scope)
     if inner is not None:
-        return functions_of(facts, inner, scope, depth - 1)
+        return functions_of(facts, inner, scope)
     found: list[Target | None] = []
-    for maker in functions_of(facts, call.func, scope, depth - 1):
+    for maker in functions_of(facts, call.func, scope):
         if maker is None or maker.way is not Way.CALLED or not is_plain(facts, maker.function):
             found.append(None)
             continue
         values = returned_values(facts, maker.function.index)
-        found += functions_of(facts, values[0], maker.function.index, depth - 1) if len(values) == 1 else [None]
+        found += functions_of(facts, values[0], maker.function.index) if len(values) == 1 else [None]
     return tuple(found)
 
 

@@ -20,7 +20,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Parameter
 from torchlint.facts.functions import decorators_of, is_method
 from torchlint.facts.gradients import asks_for_gradient, is_cut_off, is_gradless
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed, memoized
 from torchlint.facts.scopes import CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call, is_of_own, is_own, last_word, method_called, only_target
@@ -165,13 +165,14 @@ def is_named_for_data(facts: FileFacts, expression: ast.expr | None, scope: int)
     return is_raw and not _holds_predictions(facts, expression, scope)
 
 
-def _holds_predictions(facts: FileFacts, value: ast.expr | None, scope: int, depth: int = 4) -> bool:
+@followed(otherwise=False)
+def _holds_predictions(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:
     """`masks = outputs["masks"][kept]`: all that a name is bound to is predicted, or a part of what is."""
     value = _viewed(value)
     if is_predicted(facts, value, scope):
         return True
-    values = seen_values(facts, value, scope) if isinstance(value, ast.Name) and depth else []
-    return bool(values) and all(_holds_predictions(facts, one, where, depth - 1) for one, where in values)
+    values = seen_values(facts, value, scope) if isinstance(value, ast.Name) else []
+    return bool(values) and all(_holds_predictions(facts, one, where) for one, where in values)
 
 
 def is_predicted(facts: FileFacts, value: ast.expr | None, scope: int) -> bool:

@@ -13,7 +13,7 @@ from torchlint.facts.control.conditions import governed
 from torchlint.facts.file import FileFacts
 from torchlint.facts.functions import returned_values
 from torchlint.facts.grouping import grouped
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tensors.methods import function_named, method_named
 from torchlint.facts.training.steps import goes_backward
@@ -49,25 +49,26 @@ def _gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
     return spans + [lines_of([function]) for function in _called_only_from(facts, spans)]
 
 
-def _answer_without_gradients(facts: FileFacts, test: ast.expr, scope: int, depth: int = 8) -> bool | None:
+@followed(otherwise=None)
+def _answer_without_gradients(facts: FileFacts, test: ast.expr, scope: int) -> bool | None:
     """What `self.training`, `x.requires_grad` or `is_decoding` says where gradients are off; None for any other test.
 
     Of `a and not self.training` one part says enough; of `a and self.training` the parts must agree. A function of the
     file says what it returns.
     """
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = _answer_without_gradients(facts, test.operand, scope, depth)
+        inner = _answer_without_gradients(facts, test.operand, scope)
         return None if inner is None else not inner
-    if isinstance(test, ast.BoolOp) and depth:
-        answers = {_answer_without_gradients(facts, part, scope, depth - 1) for part in test.values}
+    if isinstance(test, ast.BoolOp):
+        answers = {_answer_without_gradients(facts, part, scope) for part in test.values}
         settled = isinstance(test.op, ast.And)
         return settled if settled in answers else answers.pop() if len(answers) == 1 else None
-    if isinstance(test, ast.Call) and depth:
+    if isinstance(test, ast.Call):
         if facts.names(test.func, scope).only == "torch.is_grad_enabled":
             return False
         called = called_functions(facts, test, scope)
         returned = [(value, function) for function in called for value in returned_values(facts, function)]
-        return _answer_without_gradients(facts, *returned[0], depth - 1) if len(returned) == 1 else None
+        return _answer_without_gradients(facts, *returned[0]) if len(returned) == 1 else None
     if isinstance(test, ast.Name) and test.id in ("is_decoding", "is_inference", "inference"):
         return True
     if not isinstance(test, ast.Attribute):
@@ -103,18 +104,18 @@ def _called_only_from(facts: FileFacts, spans: list[tuple[int, int]]) -> Iterato
             yield node
 
 
-@memoized
-def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> bool:
+@followed(otherwise=False)
+def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:
     """Whether a tensor evidently carries no gradient: detached, or just loaded or made."""
-    if expression is None or depth <= 0:
+    if expression is None:
         return False
     if isinstance(expression, ast.Name):
-        return _is_name_cut_off(facts, expression.id, scope, depth)
+        return _is_name_cut_off(facts, expression.id, scope)
     if isinstance(expression, ast.Subscript):
-        return is_cut_off(facts, expression.value, scope, depth - 1)
+        return is_cut_off(facts, expression.value, scope)
     if isinstance(expression, ast.BinOp):
         sides = (one for one in (expression.left, expression.right) if not isinstance(one, ast.Constant))
-        return all(is_cut_off(facts, one, scope, depth - 1) for one in sides)
+        return all(is_cut_off(facts, one, scope) for one in sides)
     if is_own(expression):  # `self.positions = nn.Parameter(table, requires_grad=False)`
         kept = attribute_values(facts, expression, scope) or ()
         made = [(value, where) for value, where in kept if isinstance(value, ast.Call)]
@@ -123,10 +124,10 @@ def is_cut_off(facts: FileFacts, expression: ast.expr | None, scope: int, depth:
             and facts.value(argument_of(value, "requires_grad", 1), where).constants == (False,)
             for value, where in made
         )
-    return isinstance(expression, ast.Call) and _is_made_cut_off(facts, expression, scope, depth)
+    return isinstance(expression, ast.Call) and _is_made_cut_off(facts, expression, scope)
 
 
-def _is_made_cut_off(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> bool:
+def _is_made_cut_off(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     if any(keyword.arg == "requires_grad" for keyword in call.keywords):
         return False
     if isinstance(call.func, ast.Attribute):
@@ -135,7 +136,7 @@ def _is_made_cut_off(facts: FileFacts, call: ast.Call, scope: int, depth: int) -
         if method_named(call.func.attr).cuts_gradient:
             return True
         if _follows_receiver(call.func.attr):
-            return is_cut_off(facts, call.func.value, scope, depth - 1)
+            return is_cut_off(facts, call.func.value, scope)
     names = facts.names(call.func, scope)
     # Data is loaded, or a tensor is new: no gradient flows through.
     loaded = load_values().data
@@ -177,27 +178,27 @@ def _follows_receiver(name: str) -> bool:
     return found.carries or found.results == "parts" or is_drawn or name in _SCALING
 
 
-@memoized
-def _is_name_cut_off(facts: FileFacts, name: str, scope: int, depth: int) -> bool:
+@followed(otherwise=False)
+def _is_name_cut_off(facts: FileFacts, name: str, scope: int) -> bool:
     """Whether everything a name is bound to is cut off; `x = x.float()` says nothing new."""
     if is_told_to_ask(facts, name, scope):
         return False
     owner = facts.resolver.owner(name, scope)
     bindings = owner.bindings[name] if owner else []
     telling = [b for b in bindings if not (b.kind is BindingKind.ASSIGN and _is_rebound_to_itself(facts, b, name))]
-    is_made = bool(telling) and all(_is_binding_cut_off(facts, name, binding, scope, depth) for binding in telling)
-    return is_made and not is_filled_up(facts, name, facts.function_of(scope), depth)
+    is_made = bool(telling) and all(_is_binding_cut_off(facts, name, binding, scope) for binding in telling)
+    return is_made and not is_filled_up(facts, name, facts.function_of(scope))
 
 
-def _is_binding_cut_off(facts: FileFacts, name: str, binding: Binding, scope: int, depth: int) -> bool:
+def _is_binding_cut_off(facts: FileFacts, name: str, binding: Binding, scope: int) -> bool:
     if binding.kind is BindingKind.ASSIGN:
-        return is_cut_off(facts, binding.value, binding.scope, depth - 1)
+        return is_cut_off(facts, binding.value, binding.scope)
     if binding.kind is BindingKind.ELEMENT:
         return goes_backward(facts, scope)  # what its loops run over comes from a loader
-    return binding.kind is BindingKind.PARAMETER and _is_given_cut_off(facts, name, scope, depth)
+    return binding.kind is BindingKind.PARAMETER and _is_given_cut_off(facts, name, scope)
 
 
-def _is_given_cut_off(facts: FileFacts, parameter: str, scope: int, depth: int) -> bool:
+def _is_given_cut_off(facts: FileFacts, parameter: str, scope: int) -> bool:
     """Whether a method gets nothing but tensors that are cut off, by all calls of the class where gradients are on."""
     function = facts.function_of(scope)
     method = None if function is None else facts.symbols.scopes[function]
@@ -206,19 +207,19 @@ def _is_given_cut_off(facts: FileFacts, parameter: str, scope: int, depth: int) 
     if facts.class_of(method.index) is None or f".{method.name}" not in facts.source.text:
         return False  # to look for the callers of a function means to look at every call
     calls = [(site, target) for site, target in callers(facts, method.index) if not is_gradless(facts, site.node)]
-    if not calls or is_filled_up(facts, parameter, method.index, depth):
+    if not calls or is_filled_up(facts, parameter, method.index):
         return False
     given = [target.argument(parameter) for site, target in calls if is_own(site.node.func)]
-    return len(given) == len(calls) and all(one and is_cut_off(facts, *one, depth - 1) for one in given)
+    return len(given) == len(calls) and all(one and is_cut_off(facts, *one) for one in given)
 
 
-def is_filled_up(facts: FileFacts, name: str, function: int | None, depth: int) -> bool:
+def is_filled_up(facts: FileFacts, name: str, function: int | None) -> bool:
     """Whether a function puts anything into what a name stands for that may carry a gradient: `x.index_add_(0, i, y)`.
 
     The moved parts of a dictionary are what it held before.
     """
     return any(
-        not _is_moved_element(facts, value, name, scope) and not is_cut_off(facts, value, scope, depth - 1)
+        not _is_moved_element(facts, value, name, scope) and not is_cut_off(facts, value, scope)
         for value, scope in facts.cached(_values_put_in).get((function, name), ())
     )
 

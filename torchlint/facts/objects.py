@@ -23,7 +23,7 @@ from torchlint.facts.full_names import Names
 from torchlint.facts.functions import choices, decorators_of, is_method, returned_values, yielded_values
 from torchlint.facts.grouping import grouped
 from torchlint.facts.imported import imported_by_target, is_instantiating
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed
 from torchlint.facts.moves import is_instance
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import is_method_of_tensors
@@ -48,13 +48,13 @@ class Result(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Of a part of a tuple."""
 
 
-@memoized
-def objects_of(facts: FileFacts, value: ast.expr, scope: int, depth: int = 4) -> tuple[str, ...]:
+@followed(otherwise=())
+def objects_of(facts: FileFacts, value: ast.expr, scope: int) -> tuple[str, ...]:
     """The objects of the project that an expression may be."""
-    return tuple(dict.fromkeys(_objects(facts, value, scope, depth))) if depth else ()
+    return tuple(dict.fromkeys(_objects(facts, value, scope)))
 
 
-def _objects(facts: FileFacts, value: ast.expr, scope: int, depth: int) -> Iterator[str]:
+def _objects(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[str]:
     named = [name for name in names_handed_in(facts, value, scope).of_project if name.endswith("()")]
     if named:
         yield from named
@@ -62,53 +62,53 @@ def _objects(facts: FileFacts, value: ast.expr, scope: int, depth: int) -> Itera
         owner, variable = facts.class_of(scope), facts.variable(value, scope)
         if is_self(value) and owner is not None:
             yield f"{facts.path}::{facts.symbols.scopes[owner].qualname}()"
-        yield from () if variable is None else _held(facts, *variable, depth)
+        yield from () if variable is None else _held(facts, *variable)
     elif isinstance(value, ast.Attribute):
-        yield from (_kept if is_own(value) else _of_loader)(facts, value, scope, depth)
+        yield from (_kept if is_own(value) else _of_loader)(facts, value, scope)
     elif isinstance(value, ast.Subscript):
-        yield from _elements(facts, value.value, scope, depth - 1)
+        yield from _elements(facts, value.value, scope)
     elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        holders = objects_of(facts, value.func.value, scope, depth - 1)
+        holders = objects_of(facts, value.func.value, scope)
         yield from (f"{name}.{value.func.attr}()" for name in holders)
 
 
-@memoized
-def _held(facts: FileFacts, owner: int, name: str, depth: int) -> tuple[str, ...]:
+@followed(otherwise=())
+def _held(facts: FileFacts, owner: int, name: str) -> tuple[str, ...]:
     """What all bindings of a name give, wherever it is read."""
     bindings = facts.symbols.scopes[owner].bindings[name]
-    return tuple(dict.fromkeys(one for binding in bindings for one in _bound(facts, binding, depth)))
+    return tuple(dict.fromkeys(one for binding in bindings for one in _bound(facts, binding)))
 
 
-def _kept(facts: FileFacts, own: ast.Attribute, scope: int, depth: int) -> Iterator[str]:
+def _kept(facts: FileFacts, own: ast.Attribute, scope: int) -> Iterator[str]:
     """What methods of a class keep in `self`, whole or as a part."""
     owner = facts.class_of(scope)
     if owner is not None:
         for held, where in values_of(facts, owner, own.attr):
-            yield from objects_of(facts, held, where, depth - 1)
+            yield from objects_of(facts, held, where)
         for held, where, place in parts_of(facts, owner, own.attr):
-            yield from (f"{name}[{place}]" for name in objects_of(facts, held, where, depth - 1))
+            yield from (f"{name}[{place}]" for name in objects_of(facts, held, where))
 
 
-def _of_loader(facts: FileFacts, attribute: ast.Attribute, scope: int, depth: int) -> Iterator[str]:
+def _of_loader(facts: FileFacts, attribute: ast.Attribute, scope: int) -> Iterator[str]:
     """`loader.dataset` is what the loader was made with."""
     for value, where in seen_values(facts, attribute.value, scope) if attribute.attr == OF_LOADERS else ():
         if isinstance(value, ast.Call) and not facts.names(value.func, where).names.isdisjoint(LOADERS):
             given = argument_of(value, OF_LOADERS, 0)
-            yield from objects_of(facts, given, where, depth - 1) if given is not None else ()
+            yield from objects_of(facts, given, where) if given is not None else ()
 
 
-def _bound(facts: FileFacts, binding: Binding, depth: int) -> Iterator[str]:
+def _bound(facts: FileFacts, binding: Binding) -> Iterator[str]:
     """What a name may be that is bound to a part, to an element, or to what a `with` enters."""
     if binding.value is None:
         return
     if binding.kind is BindingKind.ELEMENT:
-        yield from _elements(facts, binding.value, binding.scope, depth - 1)
+        yield from _elements(facts, binding.value, binding.scope)
     elif binding.kind in (BindingKind.PART, BindingKind.ENTERED, BindingKind.ASSIGN):
         place = f"[{binding.position}]" if binding.kind is BindingKind.PART else ""
-        yield from (f"{one}{place}" for one in objects_of(facts, binding.value, binding.scope, depth - 1))
+        yield from (f"{one}{place}" for one in objects_of(facts, binding.value, binding.scope))
 
 
-def _elements(facts: FileFacts, collection: ast.expr, scope: int, depth: int) -> Iterator[str]:
+def _elements(facts: FileFacts, collection: ast.expr, scope: int) -> Iterator[str]:
     """What is picked from a list or a table that the file writes out."""
     found = [(collection, scope)]
     if isinstance(collection, ast.Name):
@@ -117,10 +117,10 @@ def _elements(facts: FileFacts, collection: ast.expr, scope: int, depth: int) ->
         found = attribute_values(facts, collection, scope) or []
     for value, where in found:
         if isinstance(value, ast.ListComp):
-            yield from objects_of(facts, value.elt, facts.index.inner_scopes[value].index, depth)
+            yield from objects_of(facts, value.elt, facts.index.inner_scopes[value].index)
         written = value.values if isinstance(value, ast.Dict) else getattr(value, "elts", [])
         for element in written:
-            yield from objects_of(facts, element, where, depth)
+            yield from objects_of(facts, element, where)
 
 
 def results_of(facts: FileFacts) -> Iterator[Result]:

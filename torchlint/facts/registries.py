@@ -10,14 +10,13 @@ import msgspec
 from msgspec.structs import replace
 
 from torchlint.facts.file import FileFacts
+from torchlint.facts.memoizing import followed
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import last_word
 
 _REGISTRY = re.compile(r"registr|factory", re.IGNORECASE)
 """What objects that keep classes are called, or their class."""
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
-_DEPTH = 4
-"""Modules that hand an object on."""
 
 
 class Registration(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -76,7 +75,7 @@ def table_uses(facts: FileFacts) -> Iterator[TableUse]:
 def registry_uses(facts: FileFacts) -> Iterator[TableUse]:
     """Who reads an object that decorators may fill: `MODELS.build(config)`, `MODELS[name]`, `build(config, MODELS)`."""
     for name in facts.symbols.scopes[0].bindings:
-        registry = _made_as(facts, name, _DEPTH) if _may_be_registry(name) else None
+        registry = _made_as(facts, name) if _may_be_registry(name) else None
         for read in facts.index.reads(0, name) if registry is not None else ():
             scope, statement = facts.index.scope_of(read), facts.index.statement_of(read)
             if not isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):  # no decorator
@@ -88,17 +87,18 @@ def _registry(facts: FileFacts, name: ast.expr, scope: int) -> str | None:
     owner = facts.resolver.owner(name.id, scope) if isinstance(name, ast.Name) else None
     if not isinstance(name, ast.Name) or owner is None or owner.index or not _may_be_registry(name.id):
         return None
-    return _made_as(facts, name.id, _DEPTH)
+    return _made_as(facts, name.id)
 
 
 def _may_be_registry(name: str) -> bool:
     return _CONSTANT.fullmatch(name) is not None or _REGISTRY.search(name) is not None
 
 
-def _made_as(facts: FileFacts, name: str, depth: int) -> str | None:
+@followed(otherwise=None)
+def _made_as(facts: FileFacts, name: str) -> str | None:
     bindings = facts.symbols.scopes[0].bindings.get(name, [])
     binding = bindings[0] if len(bindings) == 1 else None
-    if binding is None or not depth:
+    if binding is None:
         return None
     if binding.kind is BindingKind.ASSIGN:
         maker = last_word(binding.value.func) if isinstance(binding.value, ast.Call) else ""
@@ -107,7 +107,7 @@ def _made_as(facts: FileFacts, name: str, depth: int) -> str | None:
     if target is None or target.name is None:
         return None
     home = facts.resolver.modules.find(replace(target, name=None), facts.path)
-    return None if home is None else _made_as(home, target.name, depth - 1)
+    return None if home is None else _made_as(home, target.name)
 
 
 def _taken_from(node: ast.AST) -> ast.expr | None:

@@ -14,7 +14,7 @@ from torchlint.facts.definitions import definitions_of, seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End, Through
 from torchlint.facts.grouping import all_of
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.values import argument_of, may_be_hidden
 
@@ -110,24 +110,24 @@ def _counts(facts: FileFacts, number: ast.expr, scope: int) -> Iterator[object]:
             yield from option_defaults(facts, value.attr)
 
 
-@memoized
-def _classes(facts: FileFacts, dataset: ast.expr | None, scope: int, depth: int = 6) -> frozenset[str]:
+@followed(otherwise=frozenset[str]())
+def _classes(facts: FileFacts, dataset: ast.expr | None, scope: int) -> frozenset[str]:
     """The project's classes whose instances a dataset is made of; none where any part of it is not known."""
-    if depth <= 0 or dataset is None:
+    if dataset is None:
         return frozenset()
     # A class of the same file that inherits from this one may keep it.
     others = heirs(facts, facts.class_of(scope)) if isinstance(dataset, ast.Attribute) else []
     ends = [definitions_of(facts, dataset, one, Through.CHANGES | Through.RESULTS) for one in (scope, *others)]
-    return frozenset().union(*(all_of(_classes_of(facts, end, depth) for end in some) for some in ends))
+    return frozenset().union(*(all_of(_classes_of(facts, end) for end in some) for some in ends))
 
 
-def _classes_of(facts: FileFacts, end: End, depth: int) -> frozenset[str]:
+def _classes_of(facts: FileFacts, end: End) -> frozenset[str]:
     if not isinstance(end, Definition):
         return frozenset()
     if isinstance(end.node, ast.List | ast.Tuple):
-        return all_of(_classes(facts, element, end.scope, depth - 1) for element in end.node.elts)
+        return all_of(_classes(facts, element, end.scope) for element in end.node.elts)
     name = facts.names(end.node.func, end.scope).only or "" if isinstance(end.node, ast.Call) else ""
     if name in _WRAPPERS and isinstance(end.node, ast.Call) and end.node.args:
-        return _classes(facts, end.node.args[0], end.scope, depth - 1)
+        return _classes(facts, end.node.args[0], end.scope)
     is_class = "::" in name and "()" not in name and not end.parts
     return frozenset({name}) if is_class else frozenset()

@@ -16,6 +16,7 @@ from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Through
 from torchlint.facts.grouping import grouped
+from torchlint.facts.memoizing import followed
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.order.loops import names_bound
 from torchlint.facts.reaching import reaching
@@ -68,16 +69,17 @@ def _reads(facts: FileFacts) -> dict[str, list[ast.Call]]:
     return grouped((name, call) for names, call in read for name in names)
 
 
-def names_of_file(facts: FileFacts, file: ast.expr | None, scope: int, depth: int = 8) -> frozenset[str]:
+@followed(otherwise=frozenset[str]())
+def names_of_file(facts: FileFacts, file: ast.expr | None, scope: int) -> frozenset[str]:
     """What a file is called, given its path or what was opened; empty where that is not seen."""
-    if file is None or depth <= 0:
+    if file is None:
         return frozenset()
     if isinstance(file, ast.Name):
-        return _of_name(facts, file, scope, depth)
+        return _of_name(facts, file, scope)
     if isinstance(file, ast.Call):
-        return _of_call(facts, file, scope, depth)
+        return _of_call(facts, file, scope)
     if isinstance(file, ast.BinOp):
-        return names_of_file(facts, file.right, scope, depth - 1)
+        return names_of_file(facts, file.right, scope)
     if isinstance(file, ast.Attribute):
         module = facts.names(file.value, scope).only or ""
         paths = [one for one in option_defaults(facts, file.attr) if isinstance(one, str)]
@@ -87,13 +89,13 @@ def names_of_file(facts: FileFacts, file: ast.expr | None, scope: int, depth: in
     return frozenset({name}) if name.strip(".").partition(".")[2] and not name.startswith(".") else frozenset()
 
 
-def _of_name(facts: FileFacts, file: ast.Name, scope: int, depth: int) -> frozenset[str]:
+def _of_name(facts: FileFacts, file: ast.Name, scope: int) -> frozenset[str]:
     bound = reaching(facts, file.id, scope, file)
     target = bound[0].target if bound else None
     home = None if target is None or target.name is None else facts.resolver.modules.locate(target, facts.path)
     if target is not None:
         return frozenset() if home is None else frozenset({f"{home}::{target.name}"})
-    found = [names_of_file(facts, one, where, depth - 1) for one, where in _opened(facts, file, scope)]
+    found = [names_of_file(facts, one, where) for one, where in _opened(facts, file, scope)]
     is_own = any(one.scope == 0 and one.kind is BindingKind.ASSIGN for one in bound)
     return frozenset({f"{facts.path}::{file.id}"} if is_own else ()).union(*found)
 
@@ -106,15 +108,15 @@ def _opened(facts: FileFacts, file: ast.Name, scope: int) -> list[tuple[ast.expr
     return [one for one in found if one[0] is not file]
 
 
-def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> frozenset[str]:
+def _of_call(facts: FileFacts, call: ast.Call, scope: int) -> frozenset[str]:
     name = facts.names(call.func, scope).only
     if name == "os.path.join" or (name in _SAME and name not in _OPENING):
-        return names_of_file(facts, call.args[-1] if call.args else None, scope, depth - 1)
+        return names_of_file(facts, call.args[-1] if call.args else None, scope)
     if name in _SAME:
-        return names_of_file(facts, argument_of(call, "file", 0), scope, depth - 1)
+        return names_of_file(facts, argument_of(call, "file", 0), scope)
     is_of_receiver = isinstance(call.func, ast.Attribute) and call.func.attr in _OF_RECEIVER
     if is_of_receiver or method_called(call) == "joinpath":
-        return names_of_file(facts, call.func.value if is_of_receiver else call.args[-1], scope, depth - 1)  # type: ignore[attr-defined]
+        return names_of_file(facts, call.func.value if is_of_receiver else call.args[-1], scope)  # type: ignore[attr-defined]
     return frozenset()
 
 
@@ -144,22 +146,21 @@ def is_of_entry(facts: FileFacts, call: ast.Call, loop: ast.For | ast.AsyncFor) 
     return file is not None and not names_in(file).isdisjoint(names_bound(loop))
 
 
-def _is_named(facts: FileFacts, file: ast.expr, scope: int, depth: int = 6) -> bool:
+@followed(otherwise=False)
+def _is_named(facts: FileFacts, file: ast.expr, scope: int) -> bool:
     """Whether the path of a file, or of what was opened, holds one of the words."""
-    if depth <= 0:
-        return False
     if isinstance(file, ast.Name):
-        return any(_is_named(facts, one, where, depth - 1) for one, where in _opened(facts, file, scope))
+        return any(_is_named(facts, one, where) for one, where in _opened(facts, file, scope))
     if isinstance(file, ast.FormattedValue):
-        return _is_named(facts, file.value, scope, depth - 1)
+        return _is_named(facts, file.value, scope)
     if isinstance(file, ast.Call):
         holder = [file.func.value] if isinstance(file.func, ast.Attribute) else []
-        return any(_is_named(facts, one, scope, depth - 1) for one in (*holder, *file.args))
+        return any(_is_named(facts, one, scope) for one in (*holder, *file.args))
     if isinstance(file, ast.JoinedStr):
-        return any(_is_named(facts, part, scope, depth - 1) for part in file.values)
+        return any(_is_named(facts, part, scope) for part in file.values)
     if isinstance(file, ast.BinOp):
         put_in = file.right.elts if isinstance(file.right, ast.Tuple) else [file.right]
-        return any(_is_named(facts, one, scope, depth - 1) for one in (file.left, *put_in))
+        return any(_is_named(facts, one, scope) for one in (file.left, *put_in))
     paths = option_defaults(facts, file.attr) if isinstance(file, ast.Attribute) else [getattr(file, "value", None)]
     return any(isinstance(path, str) and _NAMED.search(path.lower()) for path in paths)
 

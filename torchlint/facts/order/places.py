@@ -11,6 +11,7 @@ from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
+from torchlint.facts.memoizing import followed
 from torchlint.facts.order.files import is_listed
 from torchlint.facts.order.loops import filled
 from torchlint.facts.scopes import BindingKind
@@ -23,10 +24,11 @@ _IS_THERE = frozenset({"exists", "isdir", "isfile", "is_dir", "is_file"})
 """Functions and methods that say whether a path is there."""
 
 
-def is_picked(facts: FileFacts, index: ast.expr, depth: int = 3) -> bool:
+@followed(otherwise=False)
+def is_picked(facts: FileFacts, index: ast.expr) -> bool:
     """`files[random.randint(0, 9)]`, `files[torch.randperm(len(files))[:100]]`, `[files[i] for i in places]`."""
     if isinstance(index, ast.Subscript):
-        return depth > 0 and is_picked(facts, index.value, depth - 1)
+        return is_picked(facts, index.value)
     ends = definitions_of(facts, index, facts.index.inner_scope_of(index))
     made = [(end.node, end.scope) for end in ends if isinstance(end, Definition)]
     parts = (node for node, _ in made if isinstance(node, ast.Subscript) and node is not index)
@@ -34,7 +36,7 @@ def is_picked(facts: FileFacts, index: ast.expr, depth: int = 3) -> bool:
         facts.names(node, scope).names & load_orders().picked or _is_from_shuffled(facts, node, scope)
         for node, scope in made
     )
-    return is_drawn or (depth > 0 and any(is_picked(facts, part, depth - 1) for part in parts))
+    return is_drawn or any(is_picked(facts, part) for part in parts)
 
 
 def _is_from_shuffled(facts: FileFacts, node: ast.expr, scope: int) -> bool:
@@ -46,14 +48,15 @@ def _is_from_shuffled(facts: FileFacts, node: ast.expr, scope: int) -> bool:
     return any(last_word(one.func) == "shuffle" and list(map(ast.unparse, one.args[:1])) == [places] for one in calls)
 
 
-def goes_on(facts: FileFacts, bounds: ast.expr | None, depth: int = 3) -> bool:
+@followed(otherwise=False)
+def goes_on(facts: FileFacts, bounds: ast.expr | None) -> bool:
     """`files[start : start + size]` in a loop over the starts: no entry is left out."""
     scope = 0 if bounds is None else facts.index.inner_scope_of(bounds)
-    for name in names_in(bounds) if bounds is not None and depth else ():
+    for name in names_in(bounds) if bounds is not None else ():
         owner = facts.resolver.owner(name, scope)
         for one in owner.bindings[name] if owner is not None else ():
             is_made = one.kind is BindingKind.ASSIGN
-            if one.kind is BindingKind.ELEMENT or (is_made and goes_on(facts, one.value, depth - 1)):
+            if one.kind is BindingKind.ELEMENT or (is_made and goes_on(facts, one.value)):
                 return True
     return False
 

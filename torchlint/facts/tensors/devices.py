@@ -13,7 +13,7 @@ from torchlint.facts.definitions import definitions_of, step_back
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End, Through
 from torchlint.facts.grouping import grouped
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed, memoized
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
@@ -51,22 +51,22 @@ def is_cuda_device(facts: FileFacts, device: ast.expr, scope: int) -> bool:
     return Device.CUDA in devices_named(facts, device, scope)
 
 
-@memoized
-def devices_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> Device:
+@followed(otherwise=Device.UNKNOWN)
+def devices_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> Device:
     """Where a tensor or module may be: `x.cuda()`, `x.to("cpu")`, made there, or made of such by its methods."""
-    if expression is None or depth <= 0:
+    if expression is None:
         return Device.UNKNOWN
     if isinstance(expression, ast.Name | ast.Attribute) and _is_moved(facts, expression, scope):
         return Device.CUDA
     steps = step_back(facts, Definition(expression, scope))
     if steps is not None:
-        return _any_of(steps, lambda one: devices_of(facts, one.node, one.scope, depth - 1))
+        return _any_of(steps, lambda one: devices_of(facts, one.node, one.scope))
     if isinstance(expression, ast.Subscript):
-        return devices_of(facts, expression.value, scope, depth - 1)
+        return devices_of(facts, expression.value, scope)
     if isinstance(expression, ast.BinOp):
-        sides = [devices_of(facts, side, scope, depth - 1) for side in (expression.left, expression.right)]
-        return reduce(or_, (side for side in sides if side is not Device.UNKNOWN), Device.NONE) or Device.UNKNOWN
-    return _of_call(facts, expression, scope, depth) if isinstance(expression, ast.Call) else Device.UNKNOWN
+        sides = [devices_of(facts, side, scope) for side in (expression.left, expression.right)]
+        return reduce(or_, sides) & ~Device.UNKNOWN or Device.UNKNOWN  # both sides are on one device
+    return _of_call(facts, expression, scope) if isinstance(expression, ast.Call) else Device.UNKNOWN
 
 
 def _any_of(ends: Iterable[End], asked: Callable[[Definition], Device]) -> Device:
@@ -74,7 +74,7 @@ def _any_of(ends: Iterable[End], asked: Callable[[Definition], Device]) -> Devic
     return reduce(or_, found, Device.NONE) or Device.UNKNOWN
 
 
-def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Device:
+def _of_call(facts: FileFacts, call: ast.Call, scope: int) -> Device:
     moved = moved_to(facts, call, scope)
     if moved is not None:
         return moved
@@ -85,15 +85,15 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> Device
     if name == "torch.from_numpy":
         return Device.CPU
     if name.startswith("torch.") and "()" not in name and call.args:
-        return devices_of(facts, call.args[0], scope, depth - 1)
+        return devices_of(facts, call.args[0], scope)
     if isinstance(call.func, ast.Name):  # what a module computes is where the module is
-        return devices_of(facts, call.func, scope, depth - 1)
+        return devices_of(facts, call.func, scope)
     if not isinstance(call.func, ast.Attribute) or call.func.attr in _LEAVING | _MOVING:
         return Device.UNKNOWN
     if call.func.attr != "to" and not method_named(call.func.attr).stays:
         return Device.UNKNOWN
-    module = devices_of(facts, call.func, scope, depth - 1)
-    return module if module is not Device.UNKNOWN else devices_of(facts, call.func.value, scope, depth - 1)
+    module = devices_of(facts, call.func, scope)
+    return module if module is not Device.UNKNOWN else devices_of(facts, call.func.value, scope)
 
 
 def moved_to(facts: FileFacts, call: ast.Call, scope: int) -> Device | None:

@@ -9,7 +9,7 @@ from torchlint.facts.definitions import definitions_of, every
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import End, Parameter
 from torchlint.facts.functions import parameter_binding
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed
 from torchlint.facts.reaching import reaching
 from torchlint.facts.tensors.methods import element_of_type, method_named, operation_named
 from torchlint.facts.tensors.operands import FUNCTIONS, Part, called_name, operand, part_of_result, picked_result
@@ -22,15 +22,15 @@ _KERNEL_INTEGERS = frozenset(
 )
 
 
-@memoized
-def element_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> str | None:
+@followed(otherwise=None)
+def element_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> str | None:
     """`float`, `integer`, `bool` or `complex`: what a tensor's elements evidently are."""
-    ends = () if expression is None or depth <= 0 else definitions_of(facts, expression, scope)
-    found = {_of_end(facts, one, depth) for one in ends}
+    ends = () if expression is None else definitions_of(facts, expression, scope)
+    found = {_of_end(facts, one) for one in ends}
     return found.pop() if len(found) == 1 else None
 
 
-def _of_end(facts: FileFacts, one: End, depth: int) -> str | None:
+def _of_end(facts: FileFacts, one: End) -> str | None:
     if isinstance(one, Parameter):
         declared = parameter_binding(facts, one.function, one.name)
         annotation = None if declared.annotation is None else facts.names(declared.annotation, declared.scope).only
@@ -40,20 +40,20 @@ def _of_end(facts: FileFacts, one: End, depth: int) -> str | None:
     expression, scope = one.node, one.scope
     part = picked_result(one) if one.parts else part_of_result(facts, expression, scope)
     if part is not None:
-        return _element_of_part(facts, part, depth)
+        return _element_of_part(facts, part)
     if one.parts:
         return None
     if isinstance(expression, ast.Compare):
         return "bool"
     if isinstance(expression, ast.BinOp):
-        return _of_operation(facts, expression, scope, depth)
+        return _of_operation(facts, expression, scope)
     if isinstance(expression, ast.UnaryOp):
-        return element_of(facts, expression.operand, scope, depth - 1)
+        return element_of(facts, expression.operand, scope)
     if isinstance(expression, ast.Call):
-        return _of_call(facts, expression, scope, depth)
+        return _of_call(facts, expression, scope)
     is_same = isinstance(expression, ast.Attribute) and expression.attr in ("T", "mT", "data", "grad")
     if is_same or isinstance(expression, ast.Subscript):
-        return element_of(facts, expression.value, scope, depth - 1)  # type: ignore[attr-defined]
+        return element_of(facts, expression.value, scope)  # type: ignore[attr-defined]
     return "integer" if isinstance(expression, ast.Attribute) and expression.attr == "indices" else None
 
 
@@ -63,22 +63,22 @@ def is_named_mask(expression: ast.expr | None) -> bool:
     return name.lower().rstrip("0123456789").rpartition("_")[2] in ("mask", "masks", "valid")
 
 
-def _element_of_part(facts: FileFacts, part: Part, depth: int) -> str | None:
+def _element_of_part(facts: FileFacts, part: Part) -> str | None:
     name = called_name(facts, part.call, part.scope)
     results = operation_named(name).results
     is_place = results == "pair" and part.position not in (0, -2)
     if is_place or name in ("where", "nonzero") or (part.position and name == "unique"):
         return "integer"
     if results in ("pair", "parts") or name == "unique":
-        return element_of(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
+        return element_of(facts, operand(facts, part.call, part.scope), part.scope)
     return None
 
 
-def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> str | None:
+def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int) -> str | None:
     if isinstance(expression.op, ast.Div):
         return "float"
     sides = (expression.left, expression.right)
-    found = [element_of(facts, one, scope, depth - 1) for one in sides]
+    found = [element_of(facts, one, scope) for one in sides]
     if "float" in found:
         return "float"
     known = [element or _of_number(facts, one, scope) for element, one in zip(found, sides, strict=True)]
@@ -109,7 +109,7 @@ def is_count(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     return bool(bound) and all(isinstance(b.annotation, ast.Name) and b.annotation.id == "int" for b in bound)
 
 
-def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | None:
+def _of_call(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
     name = called_name(facts, call, scope)
     if name is None:
         return None
@@ -124,7 +124,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> str | 
     if element_of_type(name) is not None:
         return element_of_type(name)
     if element in ("same", "counted"):
-        inner = element_of(facts, operand(facts, call, scope), scope, depth - 1)
+        inner = element_of(facts, operand(facts, call, scope), scope)
         return "integer" if inner == "bool" and element == "counted" else inner
     return _of_factory(facts, call, name, scope)
 
@@ -167,21 +167,20 @@ def _of_display(facts: FileFacts, display: ast.expr, scope: int) -> str | None:
     return None if not kinds or None in kinds else "float" if "float" in kinds else "integer"
 
 
-@memoized
-def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 6) -> bool:
+@followed(otherwise=False)
+def is_sparse(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:
     """Whether a tensor evidently has a sparse layout: made so, or turned into one."""
-    is_possible = depth > 0 and facts.cached(makes_sparse)
-    return is_possible and every(facts, expression, scope, partial(_is_made_sparse, facts, depth))
+    return facts.cached(makes_sparse) and every(facts, expression, scope, partial(_is_made_sparse, facts))
 
 
-def _is_made_sparse(facts: FileFacts, depth: int, call: ast.expr, scope: int) -> bool:
+def _is_made_sparse(facts: FileFacts, call: ast.expr, scope: int) -> bool:
     if not isinstance(call, ast.Call):
         return False
     name = called_name(facts, call, scope)
     if name is not None and _may_make_sparse(facts, call, scope):
         return True
     keeps = method_named(name).copies or name in ("coalesce", "t", "transpose")
-    return keeps and is_sparse(facts, operand(facts, call, scope), scope, depth - 1)
+    return keeps and is_sparse(facts, operand(facts, call, scope), scope)
 
 
 def makes_sparse(facts: FileFacts) -> bool:

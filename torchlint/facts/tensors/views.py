@@ -10,6 +10,7 @@ import msgspec
 from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_value
 from torchlint.facts.file import FileFacts
+from torchlint.facts.memoizing import followed
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, made_by, operand
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none
@@ -33,21 +34,22 @@ class UnitDims(msgspec.Struct, frozen=True):
 UNKNOWN = UnitDims()
 
 
-def unit_dims_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 8) -> UnitDims:
+@followed(otherwise=UNKNOWN)
+def unit_dims_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> UnitDims:
     """Where a tensor evidently has one element along a dimension."""
-    value, scope = only_value(facts, expression, scope) if depth else (None, scope)
+    value, scope = only_value(facts, expression, scope)
     if isinstance(value, ast.Subscript):
-        return _of_subscript(facts, value, scope, depth)
-    return _of_made(facts, value, scope, depth) if isinstance(value, ast.Call) else UNKNOWN
+        return _of_subscript(facts, value, scope)
+    return _of_made(facts, value, scope) if isinstance(value, ast.Call) else UNKNOWN
 
 
-def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> UnitDims:
+def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int) -> UnitDims:
     """`x[None]`, `x[:, None]`, `x[..., None]`, `x[:1]`, `x[0, 2:3]`."""
     parts = index_parts(expression)
     bare = (part.operand if isinstance(part, ast.UnaryOp) else part for part in parts)
     if not all(isinstance(part, ast.Slice | ast.Constant) for part in bare):
         return UNKNOWN
-    inner = unit_dims_of(facts, expression.value, scope, depth - 1)
+    inner = unit_dims_of(facts, expression.value, scope)
     taken = sum(isinstance(part, ast.Constant | ast.UnaryOp) and not _is_kept(part) for part in parts)
     rank = None if inner.rank is None else inner.rank + sum(map(is_literal_none, parts)) - taken
     kept = [part for part in parts if _is_kept(part)]
@@ -75,7 +77,7 @@ def _is_one_long(facts: FileFacts, part: ast.expr, scope: int) -> bool:
     return end - start == 1 and (upper is None or (start >= 0) is (end >= 0)) and (lower is not None or end > 0)
 
 
-def _of_made(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> UnitDims:
+def _of_made(facts: FileFacts, call: ast.Call, scope: int) -> UnitDims:
     name = called_name(facts, call, scope)
     inner = operand(facts, call, scope)
     called = operation_named(name)
@@ -87,8 +89,8 @@ def _of_made(facts: FileFacts, call: ast.Call, scope: int, depth: int) -> UnitDi
     if name in ("tensor", "as_tensor"):
         return _of_display(call.args[0]) if call.args else UNKNOWN
     if called.shape == "same" and not called.results:
-        return unit_dims_of(facts, inner, scope, depth - 1)
-    return _unsqueezed(facts, call, inner, scope, depth) if name in ("unsqueeze", "unsqueeze_") else UNKNOWN
+        return unit_dims_of(facts, inner, scope)
+    return _unsqueezed(facts, call, inner, scope) if name in ("unsqueeze", "unsqueeze_") else UNKNOWN
 
 
 def _of_sizes(facts: FileFacts, sizes: Sequence[ast.expr], scope: int, *, only_first: bool) -> UnitDims:
@@ -116,9 +118,9 @@ def _of_display(display: ast.expr) -> UnitDims:
     return UnitDims(frozenset(places), rank) if is_number else UNKNOWN
 
 
-def _unsqueezed(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope: int, depth: int) -> UnitDims:
+def _unsqueezed(facts: FileFacts, call: ast.Call, inner: ast.expr | None, scope: int) -> UnitDims:
     place = facts.value(beside_operand(facts, call, scope, "dim"), scope).only(int)
-    before = unit_dims_of(facts, inner, scope, depth - 1)
+    before = unit_dims_of(facts, inner, scope)
     if place is None:
         return UNKNOWN
     if before.rank is None:
@@ -139,15 +141,16 @@ class SharedView(msgspec.Struct, frozen=True):
     """A stride of zero, which torch notices; it does not notice overlapping windows."""
 
 
-def shared_view(facts: FileFacts, expression: ast.expr, scope: int, depth: int = 8) -> SharedView | None:
+@followed(otherwise=None)
+def shared_view(facts: FileFacts, expression: ast.expr, scope: int) -> SharedView | None:
     """The view that an expression is, where its elements evidently share memory."""
-    call, scope = made_by(facts, expression, scope) if depth else (None, scope)
+    call, scope = made_by(facts, expression, scope)
     if call is None:
         return None
     name, inner = _view_method(facts, call, scope), operand(facts, call, scope)
     called = method_named(name)
     if inner is not None and called.rearranges and called.memory == "shared" and called.shape == "same":
-        return shared_view(facts, inner, scope, depth - 1)
+        return shared_view(facts, inner, scope)
     if name in ("expand", "expand_as", "broadcast_to"):
         return _expanded(facts, call, name, scope)
     if name == "as_strided":

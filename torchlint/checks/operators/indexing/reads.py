@@ -117,7 +117,7 @@ def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int) ->
     """Whether what is read is evidently a buffer, the data of a parameter, or by its name made of whole numbers."""
     if value is None:
         return False
-    if is_cut_off(facts, value, scope, 2):
+    if is_cut_off(facts, value, scope):
         return True
     if asks_for_gradient(facts, value, scope):
         return False
@@ -145,7 +145,7 @@ def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int) ->
         return is_made_so
     if is_told_to_ask(facts, value.id, scope):
         return False
-    is_left_so = is_made_so and not is_filled_up(facts, value.id, facts.function_of(scope), 8)
+    is_left_so = is_made_so and not is_filled_up(facts, value.id, facts.function_of(scope))
     return is_left_so or _says_numbers(value.id)
 
 
