@@ -15,7 +15,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Item
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.grouping import grouped
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, Variable
 from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
@@ -23,7 +23,7 @@ from torchlint.facts.tensors.methods import is_method_of_tensors, method_named
 from torchlint.facts.tensors.ranks_of_layers import names_of_layers
 from torchlint.facts.tree import is_method_call, is_self, method_called
 
-Ask = Callable[[FileFacts, ast.expr | None, int, int], Kind]
+Ask = Callable[[FileFacts, ast.expr | None, int], Kind]
 """`kind_of`, which asks in turn what stands here."""
 
 _ALSO_OF_MODULES = frozenset({"float", "half", "double", "bfloat16", "requires_grad_"})
@@ -120,96 +120,93 @@ def _type_tests(facts: FileFacts) -> dict[Variable | None, list[tuple[ast.expr, 
     return found
 
 
-def of_target(
-    ask: Ask, facts: FileFacts, target: ast.expr, source: ast.expr, name: str, scope: int, depth: int
-) -> Kind:
+def of_target(ask: Ask, facts: FileFacts, target: ast.expr, source: ast.expr, name: str, scope: int) -> Kind:
     """What a loop over `source` gives the name in its target: `for i, (x, y) in enumerate(zip(rows, columns))`."""
     place = place_in(target, name) or ()
     while isinstance(source, ast.Call) and (found := gone_through(facts, source, scope, place)) is not None:
         source, place = found
     if not place:
-        return _of_element(ask, facts, source, scope, depth)
+        return _of_element(ask, facts, source, scope)
     if isinstance(source, ast.Call):
         if facts.names(source.func, scope).only == "builtins.enumerate" and place == (Item(0),):
             return Kind.NUMBER
         if is_method_call(source, "items") and not source.args:
-            return of_piece(ask, facts, source.func.value, scope, "any", depth) if place == (Item(1),) else Kind.UNKNOWN
-    return Kind.TENSOR if _of_element(ask, facts, source, scope, depth) is Kind.TENSOR else Kind.UNKNOWN
+            return of_piece(facts, ask, source.func.value, scope, "any") if place == (Item(1),) else Kind.UNKNOWN
+    return Kind.TENSOR if _of_element(ask, facts, source, scope) is Kind.TENSOR else Kind.UNKNOWN
 
 
-def _of_element(ask: Ask, facts: FileFacts, source: ast.expr, scope: int, depth: int) -> Kind:
+def _of_element(ask: Ask, facts: FileFacts, source: ast.expr, scope: int) -> Kind:
     """What going through `source` gives."""
     if isinstance(source, ast.Call):
         if facts.names(source.func, scope).only == "builtins.range":
             return Kind.NUMBER
         if is_method_call(source, "values") and not source.args:
-            return of_piece(ask, facts, source.func.value, scope, "any", depth)
-    return of_piece(ask, facts, source, scope, "each", depth)
+            return of_piece(facts, ask, source.func.value, scope, "any")
+    return of_piece(facts, ask, source, scope, "each")
 
 
-def of_piece(ask: Ask, facts: FileFacts, value: ast.expr, scope: int, part: Part, depth: int) -> Kind:
+@followed(otherwise=Kind.UNKNOWN)
+def of_piece(facts: FileFacts, ask: Ask, value: ast.expr, scope: int, part: Part) -> Kind:
     """The kind of a part of a value: `values, indices = x.topk(3)` are tensors; `b, c = x.shape` are numbers."""
-    if depth <= 0:
-        return Kind.UNKNOWN
     if isinstance(value, ast.Tuple | ast.List):
         if any(isinstance(element, ast.Starred) for element in value.elts):
             return Kind.UNKNOWN
         is_there = isinstance(part, int) and -len(value.elts) <= part < len(value.elts)
         chosen = [value.elts[part]] if is_there and isinstance(part, int) else value.elts
-        return agreed(ask(facts, element, scope, depth - 1) for element in chosen)
+        return agreed(ask(facts, element, scope) for element in chosen)
     if isinstance(value, ast.ListComp | ast.GeneratorExp):
         inner = facts.index.inner_scopes.get(value)
-        return Kind.UNKNOWN if inner is None else ask(facts, value.elt, inner.index, depth - 1)
+        return Kind.UNKNOWN if inner is None else ask(facts, value.elt, inner.index)
     if isinstance(value, ast.Attribute) and value.attr == "shape":
-        owner = ask(facts, value.value, scope, depth - 1)
+        owner = ask(facts, value.value, scope)
         return Kind.NUMBER if owner in (Kind.TENSOR, Kind.NDARRAY) else Kind.UNKNOWN
-    whole = ask(facts, value, scope, depth)
+    whole = ask(facts, value, scope)
     if whole in INDEXED:  # the elements of an array may be anything
         return Kind.UNKNOWN if whole is Kind.NDARRAY and part == "each" else whole
     if isinstance(value, ast.Call):
-        return _of_result_part(ask, facts, value, scope, part, depth)
+        return _of_result_part(ask, facts, value, scope, part)
     if isinstance(value, ast.Name):
         bindings = reaching(facts, value.id, scope, value)
-        return agreed(_of_bound_piece(ask, facts, b, part, depth) for b in bindings if not b.is_unset)
+        return agreed(_of_bound_piece(ask, facts, b, part) for b in bindings if not b.is_unset)
     if isinstance(value, ast.Attribute):
         declared = class_bindings(facts, value, scope) if attribute_values(facts, value, scope) is not None else []
         return agreed(kind_of_annotation(facts, annotation, scope, part) for annotation in declared)
     return Kind.UNKNOWN
 
 
-def _of_bound_piece(ask: Ask, facts: FileFacts, binding: Binding, part: Part, depth: int) -> Kind:
+def _of_bound_piece(ask: Ask, facts: FileFacts, binding: Binding, part: Part) -> Kind:
     if binding.annotation is not None:
         return kind_of_annotation(facts, binding.annotation, binding.scope, part)
     if binding.kind is BindingKind.ASSIGN and binding.value is not None and not isinstance(binding.value, ast.List):
-        return of_piece(ask, facts, binding.value, binding.scope, part, depth - 1)
+        return of_piece(facts, ask, binding.value, binding.scope, part)
     return Kind.UNKNOWN  # a list that is written out grows and changes
 
 
-def _of_result_part(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part: Part, depth: int) -> Kind:
+def _of_result_part(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part: Part) -> Kind:
     """A part of what a call returns."""
     function = call.func
     if isinstance(function, ast.Attribute):
-        if function.attr == "size" and ask(facts, function.value, scope, depth - 1) is Kind.TENSOR:
+        if function.attr == "size" and ask(facts, function.value, scope) is Kind.TENSOR:
             return Kind.NUMBER
         layers = names_of_layers(facts, function, scope)
         if layers and part == 0 and all(any(word in name for word in load_values().tensor_first) for name in layers):
             return Kind.TENSOR
     name = facts.names(function, scope).only
     if name in ("builtins.list", "builtins.tuple", "builtins.reversed") and call.args:
-        return of_piece(ask, facts, call.args[0], scope, "each", depth - 1)
-    return of_result(ask, facts, call, scope, part, depth)
+        return of_piece(facts, ask, call.args[0], scope, "each")
+    return of_result(ask, facts, call, scope, part)
 
 
-def of_result(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part: Part, depth: int) -> Kind:
+def of_result(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part: Part) -> Kind:
     """What a function of this file returns, by its annotation or by all that it returns."""
     functions = called_functions(facts, call, scope)
-    return agreed(_returned(facts, ask, function, part, depth - 1) for function in functions)
+    return agreed(_returned(facts, ask, function, part) for function in functions)
 
 
-@memoized
-def _returned(facts: FileFacts, ask: Ask, function: int, part: Part, depth: int) -> Kind:
+@followed(otherwise=Kind.UNKNOWN)
+def _returned(facts: FileFacts, ask: Ask, function: int, part: Part) -> Kind:
     scope = facts.symbols.scopes[function]
-    if depth <= 0 or not is_plain(facts, scope):
+    if not is_plain(facts, scope):
         return Kind.UNKNOWN
     annotation = scope.node.returns  # type: ignore[attr-defined]
     if annotation is not None:
@@ -218,5 +215,5 @@ def _returned(facts: FileFacts, ask: Ask, function: int, part: Part, depth: int)
             return declared
     values = returned_values(facts, function)
     if part == "whole":
-        return agreed(ask(facts, value, function, depth - 1) for value in values)
-    return agreed(of_piece(ask, facts, value, function, part, depth - 1) for value in values)
+        return agreed(ask(facts, value, function) for value in values)
+    return agreed(of_piece(facts, ask, value, function, part) for value in values)

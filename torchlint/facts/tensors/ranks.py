@@ -11,7 +11,7 @@ from torchlint.facts.definitions import is_given_here, is_none, step_back
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import CALLED, Definition, End, Through
 from torchlint.facts.grouping import all_of
-from torchlint.facts.memoizing import memoized
+from torchlint.facts.memoizing import followed
 from torchlint.facts.origins import beyond
 from torchlint.facts.scopes import Variable
 from torchlint.facts.tensors.kinds import kind_of
@@ -45,34 +45,32 @@ def ranks_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> Ranks
     return _counted(dimensions_of(facts, expression, scope)) or frozenset()
 
 
-def dimensions_of(facts: FileFacts, expression: ast.expr | None, scope: int, depth: int = 10) -> Dimensions:
+def dimensions_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> Dimensions:
     """The same, with the tensors of other files that have as many."""
-    return UNKNOWN if expression is None else dimensions_of_end(facts, Definition(expression, scope), depth)
+    return UNKNOWN if expression is None else dimensions_of_end(facts, Definition(expression, scope))
 
 
-@memoized
-def dimensions_of_end(facts: FileFacts, one: End, depth: int = 10) -> Dimensions:
-    if depth <= 0:
-        return UNKNOWN
+@followed(otherwise=UNKNOWN)
+def dimensions_of_end(facts: FileFacts, one: End) -> Dimensions:
     if isinstance(one, Definition):
         part = picked_result(one) if one.parts else part_of_result(facts, one.node, one.scope)
-        found = UNKNOWN if part is None else _of_part(facts, part, depth)
-        found = found or _of_steps(facts, one, depth)
+        found = UNKNOWN if part is None else _of_part(facts, part)
+        found = found or _of_steps(facts, one)
         if found:
             return found
     origin = beyond(facts, one)
     return UNKNOWN if origin is None else frozenset({origin})
 
 
-def _of_steps(facts: FileFacts, one: Definition, depth: int) -> Dimensions:
+def _of_steps(facts: FileFacts, one: Definition) -> Dimensions:
     """By what a value stands for; by what an expression makes, where it stands for nothing else."""
     for through in (_FOLLOWED, _FOLLOWED | Through.CONTENTS):
         steps = step_back(facts, one, through)
         if steps is None:
-            found = _of_value(facts, one, depth)
+            found = _of_value(facts, one)
         else:
             told = (step for step in steps if not is_none(step) and not is_given_here(facts, step))
-            found = all_of(dimensions_of_end(facts, step, depth - 1) for step in told)
+            found = all_of(dimensions_of_end(facts, step) for step in told)
             is_whole = isinstance(one.node, ast.Name) and not one.parts and not _counted(found)
             if is_whole and len(facts.bindings(one.node, one.scope)) == 1:
                 unpacked = facts.cached(_shape_unpackings).get(facts.variable(one.node, one.scope))
@@ -82,26 +80,26 @@ def _of_steps(facts: FileFacts, one: Definition, depth: int) -> Dimensions:
     return UNKNOWN
 
 
-def _of_value(facts: FileFacts, one: Definition, depth: int) -> Dimensions:
+def _of_value(facts: FileFacts, one: Definition) -> Dimensions:
     """By an expression that stands for nothing else."""
     expression, scope = one.node, one.scope
     if one.parts:
         is_layer = one.parts == (CALLED,) and isinstance(expression, ast.Call)
         return through_layers(facts, layers_called(facts, expression, scope), frozenset()) if is_layer else UNKNOWN
     if isinstance(expression, ast.UnaryOp):
-        return dimensions_of(facts, expression.operand, scope, depth - 1)
+        return dimensions_of(facts, expression.operand, scope)
     if isinstance(expression, ast.BinOp):
-        return _of_operation(facts, expression, scope, depth)
+        return _of_operation(facts, expression, scope)
     if isinstance(expression, ast.Compare):
-        return dimensions_of(facts, expression.left, scope, depth - 1)
+        return dimensions_of(facts, expression.left, scope)
     if not isinstance(expression, ast.Call):
-        return _of_subscript(facts, expression, scope, depth) if isinstance(expression, ast.Subscript) else UNKNOWN
+        return _of_subscript(facts, expression, scope) if isinstance(expression, ast.Subscript) else UNKNOWN
     layers = layers_called(facts, expression.func, scope)
     if layers:
-        given = dimensions_of(facts, expression.args[0], scope, depth - 1) if expression.args else UNKNOWN
+        given = dimensions_of(facts, expression.args[0], scope) if expression.args else UNKNOWN
         return all_of(through_layers(facts, [layer], given) for layer in layers)
     name = called_name(facts, expression, scope)
-    return UNKNOWN if name is None else _of_named(facts, expression, name, scope, depth)
+    return UNKNOWN if name is None else _of_named(facts, expression, name, scope)
 
 
 def is_named_for_planes(expression: ast.expr | None) -> bool:
@@ -120,16 +118,16 @@ def _counted(found: Dimensions) -> Ranks | None:
     return numbers if len(numbers) == len(found) else None
 
 
-def _of_part(facts: FileFacts, part: Part, depth: int) -> Dimensions:
+def _of_part(facts: FileFacts, part: Part) -> Dimensions:
     """One of the results of `x.sort()` or `x.chunk(2)`: each has as many dimensions as `x`."""
     called = operation_named(called_name(facts, part.call, part.scope))
     if called.results not in ("pair", "parts") or called.shape != "rank":
         return UNKNOWN
-    return dimensions_of(facts, operand(facts, part.call, part.scope), part.scope, depth - 1)
+    return dimensions_of(facts, operand(facts, part.call, part.scope), part.scope)
 
 
-def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int, depth: int) -> Dimensions:
-    left, right = (dimensions_of(facts, side, scope, depth - 1) for side in (expression.left, expression.right))
+def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int) -> Dimensions:
+    left, right = (dimensions_of(facts, side, scope) for side in (expression.left, expression.right))
     if isinstance(expression.op, ast.MatMult):
         return left if left == right and 1 not in left else UNKNOWN
     if left == right or isinstance(expression.op, ast.Pow):
@@ -147,7 +145,7 @@ def _is_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     return facts.value(expression, scope).is_known or kind_of(facts, expression, scope) is Kind.NUMBER
 
 
-def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth: int) -> Dimensions:
+def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int) -> Dimensions:
     added, key = 0, expression.slice
     if isinstance(key, ast.Constant) and isinstance(key.value, str):
         return _OF_MAPS if are_maps_by_key(facts, expression.value, scope) else UNKNOWN
@@ -158,7 +156,7 @@ def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int, depth
             added -= 1
         elif not isinstance(part, ast.Slice) and not is_ellipsis(part):
             return UNKNOWN
-    return _moved(dimensions_of(facts, expression.value, scope, depth - 1), added)
+    return _moved(dimensions_of(facts, expression.value, scope), added)
 
 
 def _moved(ranks: Dimensions, by: int) -> Dimensions:
@@ -166,7 +164,7 @@ def _moved(ranks: Dimensions, by: int) -> Dimensions:
     return frozenset(rank + by for rank in _counted(ranks) or () if rank + by >= 0)
 
 
-def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Dimensions:
+def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Dimensions:
     """What a function of torch or a method of a tensor returns."""
     called = operation_named(name)
     if called.shape == "line":
@@ -175,9 +173,9 @@ def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
         sizes = next((a for a in call.args if isinstance(a, ast.Tuple | ast.List)), argument_of(call, "size", None))
         return frozenset({len(sizes.elts)}) if isinstance(sizes, ast.Tuple | ast.List) else UNKNOWN
     if called.shape == "given" or name == "permute":
-        return _of_sizes(facts, call, name, scope, depth)
+        return _of_sizes(facts, call, name, scope)
     inner = operand(facts, call, scope)
-    ranks = dimensions_of(facts, inner, scope, depth - 1)
+    ranks = dimensions_of(facts, inner, scope)
     taken = _taken_by(facts, call, scope)
     if taken:
         return (ranks & taken) or taken
@@ -227,7 +225,7 @@ def _reduced(
     return _moved(ranks, -len(dimension.elts) if isinstance(dimension, ast.Tuple | ast.List) else -1)
 
 
-def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: int) -> Dimensions:
+def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Dimensions:
     is_function = operand(facts, call, scope) in call.args
     sizes = call.args[1:] if is_function and operation_named(name).values != "fresh" else call.args
     if not sizes or any(isinstance(size, ast.Starred) for size in sizes):
@@ -237,7 +235,7 @@ def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int, depth: in
         return UNKNOWN if any(isinstance(e, ast.Starred) for e in first.elts) else frozenset({len(first.elts)})
     if len(sizes) > 1 or isinstance(first, ast.UnaryOp) or _is_number(facts, first, scope):
         return frozenset({len(sizes)})
-    return dimensions_of(facts, whose_shape(first), scope, depth - 1)  # any other one name may hold a whole shape
+    return dimensions_of(facts, whose_shape(first), scope)  # any other one name may hold a whole shape
 
 
 def _shape_unpackings(facts: FileFacts) -> dict[Variable | None, int]:
