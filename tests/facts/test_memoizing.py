@@ -45,6 +45,13 @@ def test_many_ways_are_walked_once() -> None:
     assert (len(found["a"]), questions) == (20, 21)
 
 
+def test_what_all_lead_to_each_other_is_worked_out_once_for_each_that_is_asked() -> None:
+    names = "abcdefghijkl"
+    found, questions = reach(dict.fromkeys(names, names), names)
+    assert set(found.values()) == {frozenset(names)}
+    assert questions == len(names) ** 2 - sum(range(len(names)))  # those that are settled are not asked again
+
+
 def test_what_is_too_far_is_not_followed_and_is_answered_when_it_is_asked_itself() -> None:
     graph = {chr(100 + n): chr(101 + n) for n in range(100)} | {chr(200): ""}
     far = chr(199)

@@ -45,10 +45,12 @@ class FileFacts(msgspec.Struct):
     """What an expression that is read in a scope may stand for. Nothing is asked as often."""
     answers: dict[object, object] = msgspec.field(default_factory=dict)
     """To questions that are worked out once (see `cached`, and facts/memoizing.py)."""
-    asking: dict[object, int] = msgspec.field(default_factory=dict)
-    """Questions that are being worked out, each asked by the one before."""
+    provisional: dict[object, tuple[object, int]] = msgspec.field(default_factory=dict)
+    """Answers to questions that are still open, each with the level of the one that settles it (see `followed`)."""
+    level: int = 0
+    """How many questions are open, each asked by the one before."""
     cut: int = 0
-    """What is asked at this level of them is cut short (see `followed`)."""
+    """The lowest level on which the answer at hand hangs."""
     spent: int = 0
 
     @classmethod

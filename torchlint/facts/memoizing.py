@@ -44,8 +44,8 @@ def followed(
 ) -> Callable[[Callable[Concatenate[FileFacts, P], Answer]], Callable[Concatenate[FileFacts, P], Answer | Otherwise]]:
     """Let a question ask itself about what stands behind an expression, and so on; its answers are kept as well.
 
-    What leads back to itself, or too far, is answered with `otherwise`. What hangs on such an answer is told, and kept
-    only by the question with which the circle began: it would hang on who asked first.
+    What leads back to itself, or too far, is answered with `otherwise`. What hangs on such an answer is kept until the
+    question is answered with which the circle began, and that alone for good: the others would hang on who asked first.
     """
 
     def decorated(
@@ -53,25 +53,41 @@ def followed(
     ) -> Callable[Concatenate[FileFacts, P], Answer | Otherwise]:
         @functools.wraps(question)
         def asked(facts: FileFacts, /, *args: P.args, **kwargs: P.kwargs) -> Answer | Otherwise:
-            key = (question, args, *kwargs.items())
-            if key in facts.answers:
-                return facts.answers[key]  # type: ignore[return-value]
-            level = len(facts.asking)
-            if key in facts.asking or level >= _MOST_NESTED:
-                facts.cut = min(facts.cut, facts.asking.get(key, 0))
+            key = (question, args, *kwargs.items()) if kwargs else (question, args)
+            known = facts.answers.get(key, _UNASKED)
+            if known is not _UNASKED:
+                return known  # type: ignore[return-value]
+            if key in facts.provisional:
+                found, cut = facts.provisional[key]
+                facts.cut = min(facts.cut, cut)
+                return found  # type: ignore[return-value]
+            if facts.level >= _MOST_NESTED:
+                facts.cut = 0
                 return otherwise
             facts.spend()
-            facts.asking[key], before, facts.cut = level, facts.cut, _MOST_NESTED
-            try:
-                found = question(facts, *args, **kwargs)
-            finally:
-                del facts.asking[key]
-                is_whole = facts.cut >= level
-                facts.cut = before if is_whole else min(before, facts.cut)
-            if is_whole:
-                facts.answers[key] = found
-            return found
+            return _worked_out(facts, key, otherwise, functools.partial(question, facts, *args, **kwargs))
 
         return asked
 
     return decorated
+
+
+def _worked_out(facts: FileFacts, key: object, otherwise: Otherwise, ask: Callable[[], Answer]) -> Answer:
+    """The answer to a question that is open for as long, and whatever was found out in circles that end with it."""
+    level, before, begun = facts.level, facts.cut, len(facts.provisional)
+    facts.provisional[key] = otherwise, level
+    facts.level, facts.cut = level + 1, _MOST_NESTED
+    is_whole = True
+    try:
+        found = ask()
+        is_whole = facts.cut >= level
+    finally:
+        while is_whole and len(facts.provisional) > begun:
+            facts.provisional.popitem()
+        cut, facts.level = facts.cut, level
+        facts.cut = before if is_whole else min(before, cut)
+    if is_whole:
+        facts.answers[key] = found
+    else:
+        facts.provisional[key] = found, cut
+    return found
