@@ -150,10 +150,7 @@ def _call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch) ->
     if passing and counts and not is_made:
         passing = passing_of(facts, site)
     is_of_another = any(not name.startswith(f"{facts.path}::") for name, _ in called)
-    given_by = [*enumerate(site.node.args), *((one.arg, one.value) for one in site.node.keywords)]
-    handed = given_by if is_of_another and not is_test(facts.path) else []
-    told = ((key, one) for key, one in handed if isinstance(one, ast.Name | ast.Attribute | ast.Call))
-    objects = tuple((key, of) for key, one in told if key is not None for of in objects_of(facts, one, site.scope))
+    objects = tuple(_objects(facts, site)) if is_of_another and not is_test(facts.path) else ()
     for callee, given in called:  # a large project calls few of its functions
         yield _CallEdge(Edge(symbol, sys.intern(callee), passing=passing, objects=objects), given)
     if holder is not None and isinstance(site.node.func, ast.Attribute):
@@ -166,6 +163,13 @@ def _call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch) ->
         else:
             mention = Edge(symbol, callee, is_reference=True, is_loading=is_loading, passing=passing)
             yield _CallEdge(_in_worker(facts, site, starter, mention), is_handed=True)
+
+
+def _objects(facts: FileFacts, site: CallSite) -> Iterator[tuple[int | str, str]]:
+    given = [*enumerate(site.node.args), *((one.arg, one.value) for one in site.node.keywords)]
+    for key, value in given:
+        if key is not None and isinstance(value, ast.Name | ast.Attribute | ast.Call):
+            yield from ((key, name) for name in objects_of(facts, value, site.scope))
 
 
 def _mentioned(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.expr, str]]:

@@ -43,6 +43,7 @@ Answer = TypeVar("Answer")
 Question = Callable[[ast.expr, int], Answer]
 """What is asked of a value and the scope that it is evaluated in."""
 
+_DECLARING = (BindingKind.IMPORT, BindingKind.DEFINITION)
 _MANY = 64
 """Definitions of one value; machine-written files have thousands."""
 
@@ -206,11 +207,7 @@ def _of_name(facts: FileFacts, name: ast.Name, scope: int, through: Through) -> 
     if owner is None:
         return [None]
     bindings = reaching(facts, name.id, scope, name)
-    if (
-        Through.CONTENTS in through
-        and bindings
-        and all(one.kind in (BindingKind.IMPORT, BindingKind.DEFINITION) for one in bindings)
-    ):
+    if Through.CONTENTS in through and bindings and all(one.kind in _DECLARING for one in bindings):
         return None
     found = [end for one in bindings for end in _of_binding(facts, name.id, owner.index, one, through)]
     return [*found, None] if Through.CHANGES not in through and _is_changed(facts, owner.index, name.id) else found

@@ -62,6 +62,7 @@ def mode_call(facts: FileFacts, site: CallSite, switches: dict[str, ModeSwitch])
     mode, parameter = (None, None) if switch is None else _mode_of(facts, site, switch)
     if switch is None or mode is None:
         return None
+    # The innermost `if` that decides over the call and asks for more than the machine or the program.
     asked = ((one.test, answer) for one, answer in decisions(facts, site.statement))
     guard, answer = next(((t, a) for t, a in asked if _ASKING.isdisjoint(words_in(t))), (None, False))
     if guard is not None and mode is not Mode.OFF:

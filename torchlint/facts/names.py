@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _DEPTH = 12
 """How many re-bindings are followed; real code has two or three, a cycle has no end."""
 
+_VALUED = (BindingKind.ASSIGN, BindingKind.ENTERED, BindingKind.PARAMETER)
+"""Bindings that are followed to their value."""
 _COMPILE = "torch.compile"
 _EXPORT = -1
 """In the place of a scope: the name is asked for by another file."""
@@ -236,11 +238,7 @@ class Resolver:
             found = gone_through(self, binding, depth)
             return found if found.callees else listed(self, binding, depth - 1)
         found = UNKNOWN
-        if binding.value is not None and binding.kind in (
-            BindingKind.ASSIGN,
-            BindingKind.ENTERED,
-            BindingKind.PARAMETER,
-        ):
+        if binding.value is not None and binding.kind in _VALUED:
             found = self.names(binding.value, binding.scope, depth - 1)
             if binding.kind is BindingKind.ENTERED:
                 found = found if found.names <= self.table.entered else UNKNOWN

@@ -46,9 +46,14 @@ class Workers(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 def loaders_made(facts: FileFacts) -> Iterator[Workers]:
     """The data loaders of a file, and where their datasets run, by `num_workers`."""
+    position = POSITIONS["num_workers"]
     for site in facts.calls.find(names=(LOADER,)):
         if facts.names(site.node.func, site.scope).only == LOADER:
-            yield Workers(facts.symbol_of(site), _where(facts, site.node, site.scope), facts.locate(site.node))
+            given = argument_of(site.node, "num_workers", position)
+            is_left_out = given is None and not may_be_hidden(site.node, position)
+            count = 0 if is_left_out else facts.value(given, site.scope).only(int)
+            where = Where.UNKNOWN if count is None else Where.WORKERS if count > 0 else Where.MAIN_PROCESS
+            yield Workers(facts.symbol_of(site), where, facts.locate(site.node))
 
 
 def functions_for_workers(facts: FileFacts) -> Iterator[str]:
@@ -56,14 +61,6 @@ def functions_for_workers(facts: FileFacts) -> Iterator[str]:
     for site in facts.calls.find(keywords=("worker_init_fn",)):
         given = argument_of(site.node, "worker_init_fn", None)
         yield from () if given is None else facts.names(given, site.scope).of_project
-
-
-def _where(facts: FileFacts, call: ast.Call, scope: int) -> Where:
-    given = argument_of(call, "num_workers", POSITIONS["num_workers"])
-    if given is None:
-        return Where.UNKNOWN if may_be_hidden(call, POSITIONS["num_workers"]) else Where.MAIN_PROCESS
-    count = facts.value(given, scope).only(int)
-    return Where.UNKNOWN if count is None else Where.WORKERS if count > 0 else Where.MAIN_PROCESS
 
 
 class Loader(msgspec.Struct, frozen=True, array_like=True, gc=False):

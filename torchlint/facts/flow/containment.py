@@ -244,19 +244,16 @@ _TEXT = (ast.keyword, ast.FormattedValue, ast.JoinedStr, ast.BinOp, ast.Dict, as
 
 def is_recorded(facts: FileFacts, node: ast.expr) -> bool:
     """Whether a value ends in a call that prints or logs it, as it is or described."""
-    tree = facts.index
-    below: ast.AST = node
-    while True:
-        above = tree.parents[below]
+    for above, below in facts.index.ancestors(node):
         if isinstance(above, ast.Call):
-            name = facts.names(above.func, tree.scope_of(above)).only or ""
+            name = facts.names(above.func, facts.index.scope_of(above)).only or ""
             if above.func is not below and (name in _RECORDERS or _logs(above, name)):
                 return name != "wandb.init" or not _is_read_back(facts, above)
             if above.func is not below and name not in _DESCRIBING and method_called(above) != "format":
                 return False
         elif not isinstance(above, _TEXT) and not (isinstance(above, ast.Attribute) and above.attr.startswith("_")):
-            return False
-        below = above
+            break
+    return False
 
 
 def _logs(call: ast.Call, name: str) -> bool:

@@ -122,15 +122,15 @@ class FilePaths(msgspec.Struct, frozen=True):
 
     def _is_given_on(self, read: ast.expr, loaders: frozenset[str]) -> bool:
         facts, tree = self.facts, self.facts.index
-        below: ast.AST = read
-        while isinstance(above := tree.parents[below], ast.Call | ast.Attribute | ast.keyword):
+        for above, below in tree.ancestors(read):
+            if not isinstance(above, ast.Call | ast.Attribute | ast.keyword):
+                break
             if isinstance(above, ast.Call) and above.func is not below:
                 scope = tree.scope_of(above)
                 names = facts.names(above.func, scope).names
                 if not names & (_SAME | _OPENING) and not any(name.startswith("os.path.") for name in names):
                     is_known = names & loaders or called_functions(facts, above, scope) or is_recorded(facts, read)
                     return not is_known
-            below = above
         return False
 
 

@@ -80,7 +80,11 @@ def seed_calls(facts: FileFacts, table: Mapping[str, frozenset[str]]) -> Iterato
         speaks = is_foreign and _speaks_of_seeding(site, names)
         by_argument = is_foreign and not speaks and _is_given_seed(site.node)
         generators = EVERYTHING if speaks or by_argument else generators
-        if not generators or _is_for_workers(facts, site.scope):
+        held_by = facts.symbols.scopes[site.scope]
+        handed = facts.index.parents.get(held_by.node) if generators and held_by.kind is ScopeKind.LAMBDA else None
+        # Data-loading workers alone run such a lambda, each in a process of its own.
+        is_for_workers = isinstance(handed, ast.keyword) and handed.arg == "worker_init_fn"
+        if not generators or is_for_workers:
             continue
         symbol, place = facts.symbol_of(site), place_of(facts, site.node, site.statement)
         moment, demands = moment_of(facts, site.statement), demands_on(facts, site.statement, site.scope)
@@ -98,13 +102,6 @@ def _lacks_cuda(facts: FileFacts, statement: ast.stmt, scope: int) -> bool:
         if is_asked and answer is is_negated:
             return True
     return False
-
-
-def _is_for_workers(facts: FileFacts, scope: int) -> bool:
-    """Whether code stands in a lambda that data-loading workers alone run, each in a process of its own."""
-    held_by = facts.symbols.scopes[scope]
-    given = facts.index.parents.get(held_by.node) if held_by.kind is ScopeKind.LAMBDA else None
-    return isinstance(given, ast.keyword) and given.arg == "worker_init_fn"
 
 
 def _speaks_of_seeding(site: CallSite, names: Names) -> bool:

@@ -131,9 +131,8 @@ def _named(facts: FileFacts, one: Definition) -> Device:
 
 
 def _spelled(device: object) -> Device:
-    if isinstance(device, str):
-        return Device.CUDA if device.startswith("cuda") else Device.CPU if device == "cpu" else Device.UNKNOWN
-    return Device.UNKNOWN
+    is_cuda = isinstance(device, str) and device.startswith("cuda")
+    return Device.CUDA if is_cuda else Device.CPU if device == "cpu" else Device.UNKNOWN
 
 
 def _is_moved(facts: FileFacts, thing: ast.Name | ast.Attribute, scope: int) -> bool:
