@@ -16,7 +16,7 @@ from torchlint.facts.origins import beyond
 from torchlint.facts.scopes import Variable
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import method_named, operation_named
-from torchlint.facts.tensors.operands import called_name, operand, part_of_result, picked_result
+from torchlint.facts.tensors.operands import Part, called_name, operand, part_of_result, picked_result
 from torchlint.facts.tensors.ranks_of_layers import Dimensions, are_maps_by_key, in_modes, layers_called, through_layers
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none, is_method_call, last_word, literal_text
 from torchlint.facts.values import argument_of
