@@ -6,6 +6,7 @@ import contextlib
 import functools
 import itertools
 import multiprocessing
+import pickle
 import signal
 import threading
 from collections import deque
@@ -110,9 +111,10 @@ class Processes(Generic[Item, Result]):
     def _tell(
         self, news: Sequence[object], source: _Process[Item, Result] | None, processes: _Running[Item, Result]
     ) -> None:
-        for other in processes.values():
-            if other is not source:
-                other.news += news
+        others = [one for one in processes.values() if one is not source]
+        packed = pickle.dumps(news, pickle.HIGHEST_PROTOCOL) if news and others else b""  # once for all of them
+        for other in others:
+            other.news += [packed] if packed else []
 
     def _alone(self, item: Item) -> Result:
         """An item that was out when a process died, in a process of its own: most of them are innocent."""
@@ -135,7 +137,7 @@ class _Process(Generic[Item, Result]):
         self, work: Callable[[Item], Result], number: int = 0, exchange: Exchange[Item, Result] | None = None
     ) -> None:
         self.number = number
-        self.news: list[object] = []
+        self.news: list[bytes] = []
         self.given: deque[list[Item]] = deque()
         self.pipe, theirs = _CONTEXT.Pipe()
         self._process = _CONTEXT.Process(
@@ -189,8 +191,8 @@ class _Process(Generic[Item, Result]):
 
 _Running = dict[object, _Process[Item, Result]]
 """Processes by their pipes."""
-_Told = tuple[list[Item], Sequence[object] | None]
-"""A chunk to work on and the news before it; or, without news, a share to look at."""
+_Told = tuple[list[Item], Sequence[bytes] | None]
+"""A chunk to work on and the news before it, packed; or, without news, a share to look at."""
 
 
 def _serve(
@@ -211,13 +213,14 @@ def _answer(
     work: Callable[[Item], Result],
     exchange: Exchange[Item, Result] | None,
     items: list[Item],
-    news: Sequence[object] | None,
+    news: Sequence[bytes] | None,
 ) -> Sequence[object]:
     if exchange is None:
         return work_through(work, items)
     if news is None:
         return work_through(exchange.begin, [items])[0]
-    exchange.hear(news)
+    for packed in news:
+        exchange.hear(pickle.loads(packed))  # noqa: S301 - from the process that started this one
     return work_through(work, items)
 
 

@@ -192,11 +192,15 @@ class ProjectRun:
         """The judge of single files, in a process that goes on with something else after it."""
         project = self.project(results)
         court, keeper = self._court(project), self._keeper
+        asked = 0
 
         def judge(result: FileResult) -> Verdict:
+            nonlocal asked
             outcome = court.hear(result)
             answers = () if keeper is None else keeper.answers_since()
-            return Verdict(result.path, outcome, answers, project.outside.told)
+            new = project.outside.told[asked:]
+            asked += len(new)
+            return Verdict(result.path, outcome, answers, new)
 
         return judge
 
@@ -205,13 +209,9 @@ class ProjectRun:
         known = {} if keeper is None else dict(keeper.known(jobs))
         yield from known.values()
         of_path = {job.path: job for job in jobs if job not in known}
-        if (
-            not are_inherited()
-            or not are_shared(len(jobs), self.execution.jobs)
-            or len(of_path) < len(self.context.paths)
-        ):
-            verdicts = None
-        for result in self._done(list(of_path.values()), verdicts):
+        is_everything = len(of_path) == len(self.context.paths)  # else each process would read what lies beside
+        judged_there = is_everything and are_inherited() and are_shared(len(jobs), self.execution.jobs)
+        for result in self._done(list(of_path.values()), verdicts if judged_there else None):
             if keeper is not None:
                 keeper.keep(of_path[result.path], result)
             yield replace(result, reading=None)
