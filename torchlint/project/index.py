@@ -6,39 +6,30 @@ import copy
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
-from msgspec.structs import replace
-
-from torchlint.catalogue import Catalogue
-from torchlint.catalogue.libraries import Library
-from torchlint.catalogue.versions import FIRST_WITH_MODE, TorchTarget, VersionRange
-from torchlint.config import Settings
+from torchlint.catalogue.versions import FIRST_WITH_MODE
 from torchlint.facts.accelerators import GPUS
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
-from torchlint.facts.file import FileFacts
 from torchlint.facts.grouping import grouped
 from torchlint.facts.modes import Mode
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
-from torchlint.project.answers import Interview, KeptAnswers, remembered
+from torchlint.project.answers import remembered
 from torchlint.project.call_details import GivenArguments, KnownDetails
 from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.flows import Flows
 from torchlint.project.gradients import Gradients
+from torchlint.project.inputs import ProjectInputs
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.options import fails_by_default, never_draws, option_for_seed
-from torchlint.project.outside import Outside
 from torchlint.project.programs import ModeVerdict, Program, Programs, Reach, builds_package, console_scripts
 from torchlint.project.randomness import Randomness, randomness_of
-from torchlint.project.requirements.manifests import Manifests
-from torchlint.project.target import Targets, admitted, devices_of, gpus_of, used_among
-from torchlint.project.texts import Contents, Texts
+from torchlint.project.target import devices_of, gpus_of, used_among
 from torchlint.project.trainings import may_train, training_in
 
 Answer = TypeVar("Answer")
@@ -61,35 +52,8 @@ _SHARED = (
 
 
 @dataclass
-class Project:
+class Project(ProjectInputs):
     """Everything about a project that a finding's judgement may ask, computed when first asked."""
-
-    root: Path
-    settings: Settings
-    catalogue: Catalogue
-    requirement_files: Sequence[Path]
-    environment_files: Sequence[Path]
-    known: Mapping[str, FileSummary]
-    """The summaries of the files being checked; the rest is loaded when a judge asks."""
-    sources: tuple[str, ...]
-    """The paths of all files."""
-    load_summaries: Callable[[], Mapping[str, FileSummary]]
-    contents: Contents
-    read: Callable[[str], bytes]
-    """One source; nothing for one that cannot be read, or is too large to be checked."""
-    load_facts: Callable[[str], FileFacts | None]
-    """The whole facts of one file: for the few questions that no summary answers."""
-    is_alone: bool = False
-    """It is one file, and nothing that lies beside it counts."""
-    kept_answers: KeptAnswers | None = None
-    """What files answered in earlier runs."""
-    outside: Outside = field(default_factory=Outside)
-    program: Program | None = None
-    """The one program that counts, for a project seen by it alone."""
-    memory: dict[Any, Any] = field(default_factory=dict)
-    """Of answers about programs, which all copies share."""
-    answers: dict[object, object] = field(default_factory=dict)
-    """To the questions of `once`."""
 
     def seen_by(self, program: Program) -> Project:
         """The same project where every file runs under the mode of one program, and no other program starts."""
@@ -104,42 +68,6 @@ class Project:
         if question not in self.answers:
             self.answers[question] = question(self)
         return self.answers[question]  # type: ignore[return-value]
-
-    @functools.cached_property
-    def summaries(self) -> Mapping[str, FileSummary]:
-        """The summaries of all the project's files, by path, without switches that the target torch lacks."""
-        return {path: self._in_force(path, summary) for path, summary in self.load_summaries().items()}
-
-    def _in_force(self, path: str, summary: FileSummary) -> FileSummary:
-        if not summary.modes:
-            return summary
-        newest = self.target_for(path).newest
-        kept = tuple(call for call in summary.modes if newest in VersionRange.parse(call.torch))
-        return summary if len(kept) == len(summary.modes) else replace(summary, modes=kept)
-
-    @functools.cached_property
-    def manifests(self) -> Manifests:
-        """What the project's files say of the packages they need."""
-        images = self.catalogue.images
-        return Manifests(self.root, self.requirement_files, self.sources, self.read, images, self.outside)
-
-    @functools.cached_property
-    def targets(self) -> Targets:
-        """The torch releases that each file may run on."""
-        root = None if self.is_alone else self.root
-        return Targets(root, self.manifests, self.settings.torch, self.catalogue.releases, self.outside)
-
-    def target_for(self, path: str) -> TorchTarget:
-        """The torch releases that a file may run on: those of the nearest manifest, unless the configuration says."""
-        return self.targets.of(path)
-
-    def releases_of(self, library: Library, path: str) -> frozenset[str]:
-        """The known releases of a library that a file may run on: all, where no manifest says."""
-        if any(self.manifests.pins(path, package) is not None for package in library.replaced_by):
-            return frozenset()
-        packages = (library.package, *library.also_packaged_as)
-        pins = next((pins for one in packages if (pins := self.manifests.pins(path, one)) is not None), None)
-        return frozenset(library.releases) if pins is None else admitted(pins.specifiers, library.releases)
 
     @functools.cached_property
     def programs(self) -> Programs:
@@ -187,15 +115,6 @@ class Project:
     def reach_of(self, program: Program) -> Reach:
         """Which code may run in a program."""
         return Reach(program, self.summaries)
-
-    @functools.cached_property
-    def interview(self) -> Interview:
-        """What single files answer, from their whole facts."""
-        return Interview(self.load_facts, self.kept_answers)
-
-    @functools.cached_property
-    def texts(self) -> Texts:
-        return Texts(self.contents, self.read, self.interview)
 
     @functools.cached_property
     def devices(self) -> tuple[str, ...]:
