@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.definitions import definitions_of, only_value
 from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Field, Item, Parameter, Through
+from torchlint.facts.memoizing import followed
 from torchlint.facts.options.declared import command_defaults, held_default, untouched_defaults
 from torchlint.facts.values import Constant, Values
 
@@ -19,15 +20,13 @@ UNKNOWN = Values()
 _CONSTANTS = (str, int, float, type(None))
 
 
-def value_of(
-    facts: FileFacts, expression: ast.expr | None, scope: int, through: Through = Through.NOTHING, depth: int = 8
-) -> Values:
+def value_of(facts: FileFacts, expression: ast.expr | None, scope: int, through: Through = Through.NOTHING) -> Values:
     """The constants `expression` may be when evaluated in `scope`. Never raises."""
-    if expression is None or depth <= 0:
+    if expression is None:
         return UNKNOWN
     if isinstance(expression, ast.Constant):  # most are: nothing is looked up for them
-        return end_value(facts, Definition(expression, scope), through, depth)
-    return _either(end_value(facts, one, through, depth) for one in definitions_of(facts, expression, scope, through))
+        return end_value(facts, Definition(expression, scope), through)
+    return _either(end_value(facts, one, through) for one in definitions_of(facts, expression, scope, through))
 
 
 def entry_value(facts: FileFacts, mapping: ast.expr, keys: Iterable[str], scope: int) -> Values:
@@ -68,21 +67,23 @@ def _by_option(facts: FileFacts, one: End) -> tuple[Constant, ...]:
     return held_default(facts, one.node, one.scope) if is_call else ()
 
 
-def end_value(facts: FileFacts, one: End, through: Through = Through.NOTHING, depth: int = 8) -> Values:
+def end_value(facts: FileFacts, one: End, through: Through = Through.NOTHING) -> Values:
     """The constants that an end of a definition may be."""
     if not isinstance(one, Definition) or one.parts:
         return UNKNOWN
     if isinstance(one.node, ast.Constant) and isinstance(one.node.value, _CONSTANTS):
         return Values((one.node.value,), complete=True)
-    if not isinstance(one.node, ast.UnaryOp):
-        return UNKNOWN
-    operand = value_of(facts, one.node.operand, one.scope, through, depth - 1)
+    return _of_unary(facts, one.node, one.scope, through) if isinstance(one.node, ast.UnaryOp) else UNKNOWN
+
+
+@followed(otherwise=UNKNOWN)
+def _of_unary(facts: FileFacts, node: ast.UnaryOp, scope: int, through: Through) -> Values:
+    operand = value_of(facts, node.operand, scope, through)
     if not operand.is_known or not all(isinstance(c, int | float) for c in operand.constants):
         return UNKNOWN
-    if isinstance(one.node.op, ast.USub):
+    if isinstance(node.op, ast.USub):
         return Values(tuple(-c for c in operand.constants), complete=True)  # type: ignore[operator]
-    is_not = isinstance(one.node.op, ast.Not)
-    return Values(tuple(not c for c in operand.constants), complete=True) if is_not else UNKNOWN
+    return Values(tuple(not c for c in operand.constants), complete=True) if isinstance(node.op, ast.Not) else UNKNOWN
 
 
 def display_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[ast.expr | None, int]:

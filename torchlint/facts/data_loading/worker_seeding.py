@@ -13,6 +13,7 @@ from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.loaders import LOADER, LOADERS, POSITIONS
 from torchlint.facts.file import FileFacts
 from torchlint.facts.functions import is_plain, positional_parameters, returned_values
+from torchlint.facts.memoizing import followed
 from torchlint.facts.randomness.seeding import is_fixed, library_of, seeds_of
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
 from torchlint.facts.tree import words_in
@@ -154,15 +155,16 @@ def _is_alike(facts: FileFacts, site: CallSite, target: Target) -> bool:
     if any(isinstance(node, ast.Name) and node.id == worker for test in tests for node in ast.walk(test)):
         return False
     return bool(seeds) and all(
-        is_fixed(facts, seed, site.scope, lambda name: _holds_still(facts, name, target, worker)) for seed in seeds
+        is_fixed(facts, seed, site.scope, lambda name: _holds_still(facts, name, target.function.index, worker))
+        for seed in seeds
     )
 
 
-def _holds_still(facts: FileFacts, name: ast.Name, target: Target, worker: str | None, depth: int = 4) -> bool:
+@followed(otherwise=False)
+def _holds_still(facts: FileFacts, name: ast.Name, index: int, worker: str | None) -> bool:
     """Whether a name is the same in all workers: a parameter with one value for all, or bound outside."""
-    if name.id == worker or depth <= 0:
+    if name.id == worker:
         return False
-    index = target.function.index
     bindings = facts.bindings(name, index)
     if bindings and facts.variable(name, index) != (index, name.id):
         return not any(facts.function_of(binding.scope) == index for binding in bindings)
@@ -173,4 +175,4 @@ def _holds_still(facts: FileFacts, name: ast.Name, target: Target, worker: str |
         return True
     if only.kind is not BindingKind.ASSIGN or only.value is None:
         return False
-    return is_fixed(facts, only.value, index, lambda inner: _holds_still(facts, inner, target, worker, depth - 1))
+    return is_fixed(facts, only.value, index, lambda inner: _holds_still(facts, inner, index, worker))

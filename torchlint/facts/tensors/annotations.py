@@ -10,6 +10,7 @@ from typing import Literal
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind, by_name
 from torchlint.facts.file import FileFacts
+from torchlint.facts.memoizing import followed
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_ellipsis, is_literal_none
 
@@ -81,26 +82,23 @@ def _classes() -> Mapping[str, Kind]:
     return by_name(load_values().annotations)
 
 
-def kind_of_annotation(
-    facts: FileFacts, annotation: ast.expr, scope: int, part: Part = "whole", depth: int = 4
-) -> Kind:
+@followed(otherwise=Kind.UNKNOWN)
+def kind_of_annotation(facts: FileFacts, annotation: ast.expr, scope: int, part: Part = "whole") -> Kind:
     """What an annotation says of a value or a part of it, also as a string, optional, or of jaxtyping.
 
     UNKNOWN where its options differ.
     """
-    if depth <= 0:
-        return Kind.UNKNOWN
     annotation = _unquoted(annotation)
     options = _options(facts, annotation, scope)
     if options is not None:
-        return agreed(kind_of_annotation(facts, option, scope, part, depth - 1) for option in options)
+        return agreed(kind_of_annotation(facts, option, scope, part) for option in options)
     held = annotation.slice if isinstance(annotation, ast.Subscript) else None
     name = facts.names(annotation.value if isinstance(annotation, ast.Subscript) else annotation, scope).only
     whole = of_class(name)
     if part == "whole" or whole in INDEXED or held is None:
         return whole if part == "whole" or whole in INDEXED else Kind.UNKNOWN
     chosen = _held_at(held, name, part)
-    return agreed(kind_of_annotation(facts, element, scope, depth=depth - 1) for element in chosen)
+    return agreed(kind_of_annotation(facts, element, scope) for element in chosen)
 
 
 def _held_at(held: ast.expr, holder: str | None, part: Part) -> list[ast.expr]:

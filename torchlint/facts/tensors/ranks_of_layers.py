@@ -9,6 +9,7 @@ from torchlint.catalogue.load import load_values
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
+from torchlint.facts.memoizing import followed
 from torchlint.facts.moves import moved
 from torchlint.facts.origins import Origin
 from torchlint.facts.tensors.annotations import is_layer
@@ -56,15 +57,15 @@ def names_of_layers(facts: FileFacts, function: ast.expr, scope: int) -> list[st
     return [facts.names(call.func, where).only or "" for call, where in layers_called(facts, function, scope)]
 
 
-def through_layers(facts: FileFacts, layers: Iterable[Made | None], ranks: Dimensions, depth: int = 5) -> Dimensions:
+def through_layers(facts: FileFacts, layers: Iterable[Made | None], ranks: Dimensions) -> Dimensions:
     """What a tensor of one of these numbers of dimensions (empty: unknown) has after it went through the layers."""
     for layer in layers:
         full = "" if layer is None else facts.names(layer[0].func, layer[1]).only or ""
         name = full if full in load_values().models else full.rpartition(".")[2]
-        if layer is None or depth <= 0:
+        if layer is None:
             ranks = _UNKNOWN
         elif name == "Sequential":
-            ranks = through_layers(facts, _in_order(facts, *layer), ranks, depth - 1)
+            ranks = _through_sequential(facts, *layer, ranks)
         elif name == "Upsample":
             ranks = _narrowed(ranks, in_modes(facts.value(argument_of(layer[0], "mode", 2), layer[1])))
         elif name in load_values().models:
@@ -74,6 +75,11 @@ def through_layers(facts: FileFacts, layers: Iterable[Made | None], ranks: Dimen
         elif name not in load_values().keeping_dimensions:
             ranks = _UNKNOWN
     return ranks
+
+
+@followed(otherwise=_UNKNOWN)
+def _through_sequential(facts: FileFacts, sequence: ast.Call, scope: int, ranks: Dimensions) -> Dimensions:
+    return through_layers(facts, _in_order(facts, sequence, scope), ranks)
 
 
 def _narrowed(ranks: Dimensions, taken: Dimensions) -> Dimensions:
