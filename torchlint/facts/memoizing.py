@@ -54,40 +54,42 @@ def followed(
         @functools.wraps(question)
         def asked(facts: FileFacts, /, *args: P.args, **kwargs: P.kwargs) -> Answer | Otherwise:
             key = (question, args, *kwargs.items()) if kwargs else (question, args)
-            known = facts.answers.get(key, _UNASKED)
-            if known is not _UNASKED:
-                return known  # type: ignore[return-value]
-            if key in facts.provisional:
-                found, cut = facts.provisional[key]
+            answers, provisional, level = facts.answers, facts.provisional, facts.level
+            found = answers.get(key, _UNASKED)
+            if found is not _UNASKED:
+                return found  # type: ignore[return-value]
+            if key in provisional:
+                found, cut = provisional[key]
                 facts.cut = min(facts.cut, cut)
                 return found  # type: ignore[return-value]
-            if facts.level >= _MOST_NESTED:
+            if level >= _MOST_NESTED:
                 facts.cut = 0
                 return otherwise
             facts.spend()
-            return _worked_out(facts, key, otherwise, functools.partial(question, facts, *args, **kwargs))
+            before, begun = facts.cut, len(provisional)
+            provisional[key] = otherwise, level
+            facts.level, facts.cut = level + 1, _MOST_NESTED
+            try:
+                found = question(facts, *args, **kwargs)
+            except BaseException:
+                _forget(provisional, begun)
+                facts.level, facts.cut = level, before
+                raise
+            facts.level = level
+            if facts.cut >= level:
+                _forget(provisional, begun)
+                facts.cut, answers[key] = before, found
+            else:
+                provisional[key] = found, facts.cut
+                facts.cut = min(before, facts.cut)
+            return found
 
         return asked
 
     return decorated
 
 
-def _worked_out(facts: FileFacts, key: object, otherwise: Otherwise, ask: Callable[[], Answer]) -> Answer:
-    """The answer to a question that is open for as long, and whatever was found out in circles that end with it."""
-    level, before, begun = facts.level, facts.cut, len(facts.provisional)
-    facts.provisional[key] = otherwise, level
-    facts.level, facts.cut = level + 1, _MOST_NESTED
-    is_whole = True
-    try:
-        found = ask()
-        is_whole = facts.cut >= level
-    finally:
-        while is_whole and len(facts.provisional) > begun:
-            facts.provisional.popitem()
-        cut, facts.level = facts.cut, level
-        facts.cut = before if is_whole else min(before, cut)
-    if is_whole:
-        facts.answers[key] = found
-    else:
-        facts.provisional[key] = found, cut
-    return found
+def _forget(provisional: dict[object, tuple[object, int]], begun: int) -> None:
+    """Drop the latest answers, down to so many."""
+    for _ in range(len(provisional) - begun):
+        provisional.popitem()
