@@ -162,8 +162,8 @@ def _by_class(facts: FileFacts) -> dict[tuple[int, str], Values]:
             root = moved(assignment.value)
             if not (is_own(root) and root.attr == target.attr):  # `self.net = self.net.cuda()`
                 found.setdefault((owner, target.attr), []).append(value)
-    for site in facts.symbols.calls:
-        if is_method_call(site.node, "register_buffer", "register_parameter") and len(site.node.args) > 1:
+    for site in facts.calls.find(words=("register_buffer", "register_parameter")):
+        if is_method_call(site.node) and len(site.node.args) > 1:
             name, owner = literal_text(site.node.args[0]), facts.class_of(site.scope)
             if owner is not None and name:
                 found.setdefault((owner, name), []).append((site.node.args[1], site.scope))
