@@ -66,6 +66,8 @@ class Processes(Generic[Item, Result]):
                     yield result
         finally:
             for process in processes.values():
+                process.kill()
+            for process in processes.values():
                 process.stop()
 
     def _through(
@@ -180,13 +182,17 @@ class _Process(Generic[Item, Result]):
         return results
 
     def stop(self) -> None:
-        """End it: processes started later hold its pipe as well, so that to close that tells it nothing.
+        """End it: processes started later hold its pipe as well, so that to close that tells it nothing."""
+        self.kill()
+        self._process.join()
 
-        What is idle, or not asked any more, has nothing to save; and SIGTERM it may handle as its parent does.
+    def kill(self) -> None:
+        """What is idle, or not asked any more, has nothing to save; and SIGTERM it may handle as its parent does.
+
+        It is gone a moment later: to give back what it holds takes a while.
         """
         self.pipe.close()
         self._process.kill()
-        self._process.join()
 
 
 _Running = dict[object, _Process[Item, Result]]

@@ -175,10 +175,15 @@ class ProjectRun:
         return Hearing(
             outcome,
             notes=(*self._notes(project), *(note for result in results for note in result.notes)),
-            paths=frozenset(_relative(self.settings.root, self.root / result.path) for result in checked),
+            paths=frozenset(self._from_settings(result.path) for result in checked),
             targets={result.shown: project.target_for(result.path) for result in checked},
             programs=tuple(_programs(checked)),
         )
+
+    def _from_settings(self, path: str) -> str:
+        """A path of the project, from the root of the settings."""
+        is_same = self.root == self.settings.root
+        return path if is_same else _relative(self.settings.root, self.root / path)
 
     def _court(self, project: Project) -> Court:
         from torchlint.checks.framework.registration import all_program_checks  # noqa: PLC0415
