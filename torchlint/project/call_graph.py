@@ -65,6 +65,9 @@ class CallGraph:
         """What follows each symbol: hundreds of programs of one project walk the same steps."""
         self._possible: dict[frozenset[str], frozenset[Symbol]] = {}
         self._lineages: dict[Symbol, list[Symbol]] = {}
+        self._callees: dict[str, Symbol] = {}
+        self._makers: dict[str, Symbol] = {}
+        """By the names in edges: a few thousand, asked for ten times each."""
         self._objects = Objects(summaries, self.defining)
         for summary in summaries.values():
             for edge in (one for one in summary.edges if one.holder is None):
@@ -111,11 +114,17 @@ class CallGraph:
 
     def callee(self, edge: Edge) -> Symbol:
         """What a call names: the method that a class has, or inherits."""
-        return self.defining(symbol_of(edge.callee))
+        found = self._callees.get(edge.callee)
+        if found is None:
+            found = self._callees[edge.callee] = self.defining(symbol_of(edge.callee))
+        return found
 
     def made_by(self, edge: Edge) -> Symbol:
         """What a call runs where it names a class: its `__init__`."""
-        return self.defining(_method(symbol_of(edge.callee), "__init__"))
+        found = self._makers.get(edge.callee)
+        if found is None:
+            found = self._makers[edge.callee] = self.defining(_method(symbol_of(edge.callee), "__init__"))
+        return found
 
     def overriding(self, place: Symbol) -> list[Symbol]:
         """What runs in place of a method, for objects of classes that override it."""
