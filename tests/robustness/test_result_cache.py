@@ -21,7 +21,8 @@ from torchlint.diagnostics import Report
 from torchlint.encoding import decoded, encoded
 from torchlint.engine import process_state
 from torchlint.engine.analysis import FileResult
-from torchlint.engine.cache.results import ResultCache
+from torchlint.engine.cache.layout import CHECK, INTERFACE
+from torchlint.engine.cache.results import ResultCache, _KeptReport
 from torchlint.engine.projects import Execution, ProjectRun
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -470,3 +471,28 @@ def test_a_file_that_was_not_read_shows_others_nothing_that_is_kept(tmp_path: Pa
         cold = answer(tmp_path, None)
         assert answer(tmp_path, on_disk()).diagnostics == cold.diagnostics
     assert [one.code for one in cold.diagnostics] == ["TL104"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="elsewhere one process judges")
+def test_what_several_processes_learn_as_they_judge_is_kept(tmp_path: Path) -> None:
+    """The same answers of files, and the same questions to the file system, as where one process judges."""
+    (tmp_path / "project").mkdir()
+    project = write(tmp_path / "project")
+    (project / "requirements.txt").unlink()
+    for number in range(40):
+        (project / f"part_{number}.py").write_text(f"from zoo import build\n\nnet_{number} = build('small')\n")
+    reports, asked, outside = [], [], []
+    for jobs in (1, 2):
+        cache = ResultCache(is_on_disk=True, directory=tmp_path / f"cache_{jobs}")
+        reports.append(check_paths([project], CheckOptions(jobs=jobs, cache=cache)))
+        (known,) = cache._known.values()
+        asked.append(set(known.said))
+        (body,) = known.reports.values()
+        kept = decoded(body(), _KeptReport)
+        outside.append(set(kept.outside) if kept is not None else None)
+    assert reports[0] == reports[1]
+    assert reports[0].diagnostics
+    assert asked[0] == asked[1]
+    assert {path for path, question in asked[0] if question not in (CHECK, INTERFACE)}
+    assert outside[0] == outside[1]
+    assert outside[0]
