@@ -16,7 +16,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Check, Finding
 from torchlint.checks.framework.visit import Visit
 from torchlint.cli import main
-from torchlint.engine import analysis
+from torchlint.engine import analysis, process_state
 from torchlint.project.index import Project
 
 FINDING = (
@@ -131,3 +131,22 @@ def test_a_worker_that_dies_costs_its_file_one_line(project: Path, monkeypatch: 
     assert {Path(d.location.path).name for d in report.diagnostics} == {
         f"module_{number}.py" for number in range(40) if number != 17
     }
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the changed reading reaches the workers by fork")
+def test_a_file_whose_reading_breaks_costs_one_line_in_processes_that_read_ahead(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    read = analysis.read_facts
+
+    def breaking(path: str, *rest: object) -> object:
+        if path == "module_17.py":
+            raise_error()
+        return read(path, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(process_state, "read_facts", breaking)
+    monkeypatch.setattr(analysis, "read_facts", breaking)
+    report = check_paths([project], CheckOptions(jobs=2))
+    assert [(error.check, Path(error.path).name) for error in report.internal_errors] == [("engine", "module_17.py")]
+    assert len(report.diagnostics) == 78
+    assert capfd.readouterr().err == ""  # no process died of it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Sequence
 
@@ -81,8 +82,15 @@ class ProcessState:
 
     def interfaces_of(self, paths: Sequence[str]) -> list[tuple[str, bytes]]:
         """What others read of files, of as many as have room for their trees until they are checked."""
-        read = self.modules.read_ahead(paths) if paths and self.concerns(paths[0]) else ()
-        return [(facts.path, self.modules.interface_of(facts)) for facts in read]
+        found: list[tuple[str, bytes]] = []
+        modules = [path for path in paths if path in self.modules.paths]
+        for path in modules if modules and self.concerns(modules[0]) else ():
+            if not self.modules.has_room:
+                break
+            with contextlib.suppress(Exception):  # the file's own check says so
+                facts = self.modules.read(path)
+                found += [] if facts is None else [(path, self.modules.interface_of(facts))]
+        return found
 
     def check(self, path: str) -> FileResult:
         shown = self.context.shown(path)

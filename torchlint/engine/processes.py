@@ -56,9 +56,10 @@ class Processes(Generic[Item, Result]):
             number_of_shares = max(min(self._jobs, len(stages[0]), _MOST), 1)
             for number in range(number_of_shares):
                 self._start(number, processes)
-            for items in stages:
+            for stage, items in enumerate(stages):
                 shares = Shares(items, list(map(self._size, items)), number_of_shares)
-                self._begin(shares, processes)
+                if stage == 0:
+                    self._begin(shares, processes)
                 suspects: list[Item] = []
                 yield from self._through(shares, processes, suspects)
                 for result in map(self._alone, suspects):

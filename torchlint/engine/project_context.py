@@ -57,11 +57,11 @@ class ProjectContext(msgspec.Struct, frozen=True):
         state = process_state_of(self)
         return state.summary(job.path) if job.summary_only else state.check(job.path)
 
-    def begin(self, jobs: Sequence[Job]) -> list[tuple[str, bytes]]:
+    def begin(self, paths: Sequence[str]) -> list[tuple[str, bytes]]:
         """Read files before they are checked, as many as stay at hand, for what other processes need of them."""
         from torchlint.engine.process_state import process_state_of  # noqa: PLC0415 - as in `work`
 
-        return process_state_of(self).interfaces_of([job.path for job in jobs])
+        return process_state_of(self).interfaces_of(paths)
 
     def told(self, result: FileResult) -> list[tuple[str, bytes]]:
         """What processes that have not read a file need of it, unless they know it already."""

@@ -44,7 +44,7 @@ class Trial:
 
     def begin(self, items: Sequence[Job | Case]) -> Sequence[tuple[str, bytes]]:
         """Read files before they are checked."""
-        return self._context.begin([item for item in items if isinstance(item, Job)])
+        return self._context.begin([item.path for item in items])
 
     def work(self, item: Job | Case) -> FileResult | Verdict:
         """Check a file, or judge one."""

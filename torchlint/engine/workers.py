@@ -100,8 +100,8 @@ def are_shared(items: int, jobs: int | None) -> bool:
 class Exchange(Generic[Item, Result]):
     """What processes learn of each other.
 
-    `begin` looks at the items of a process before any is worked on, and `told` at one result; `hear` takes in what both
-    tell.
+    `begin` looks at the items of a process's first stage before any is worked on, and `told` at one result; `hear`
+    takes in what both tell.
     """
 
     def __init__(

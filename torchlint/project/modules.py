@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import re
 import sys
@@ -112,10 +111,10 @@ class ModuleIndex:
                 self._keep(facts)
         return facts
 
-    def read_ahead(self, paths: Iterable[str]) -> Iterator[FileFacts]:
-        """The whole facts of files until no room is left: their own checks will find them."""
-        readable = (facts for path in paths if path in self.paths and (facts := self.read(path)) is not None)
-        return itertools.takewhile(lambda _: not self._trees.is_full, readable)
+    @property
+    def has_room(self) -> bool:
+        """Whether what is read now stays at hand: no facts had to go yet."""
+        return not self._trees.is_full
 
     def own(self, path: str, read: Callable[[], FileFacts]) -> FileFacts:
         """The whole facts of a file for its own check, until `put_back`."""
