@@ -6,6 +6,7 @@ import functools
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -13,6 +14,7 @@ from torchlint.facts.call_edges import Edge
 from torchlint.facts.graphs import lineage, reached
 from torchlint.facts.grouping import grouped
 from torchlint.facts.summary import FileSummary
+from torchlint.project.answers import remembered
 from torchlint.project.objects import Objects
 
 Symbol = tuple[str, str]
@@ -64,7 +66,7 @@ class CallGraph:
         self._running: dict[Symbol, tuple[Symbol, ...]] = {}
         """What follows each symbol: hundreds of programs of one project walk the same steps."""
         self._possible: dict[frozenset[str], frozenset[Symbol]] = {}
-        self._lineages: dict[Symbol, list[Symbol]] = {}
+        self.memory: dict[Any, Any] = {}
         self._callees: dict[str, Symbol] = {}
         self._makers: dict[str, Symbol] = {}
         """By the names in edges: a few thousand, asked for ten times each."""
@@ -239,12 +241,11 @@ class CallGraph:
         filled = {use.table for use in home.tables if use.fills and _is_part_of(use.symbol, run)}
         return (use.symbol for use in home.tables if not use.fills and use.table in filled)
 
+    @remembered
     def _ancestors(self, owner: Symbol) -> list[Symbol]:
         """The classes that a class inherits from, in the order in which Python looks for a method."""
-        if owner not in self._lineages:
-            found = lineage(owner, lambda one: map(symbol_of, self._bases.get(one, ())))
-            self._lineages[owner] = [one for one in found if one != owner]
-        return self._lineages[owner]
+        found = lineage(owner, lambda one: map(symbol_of, self._bases.get(one, ())))
+        return [one for one in found if one != owner]
 
     def _inherited(self, owner: Symbol, method: str) -> Iterator[Symbol]:
         """The methods of base classes that one of a class overrides."""
