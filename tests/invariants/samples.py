@@ -30,9 +30,9 @@ def all_in_one() -> Program:
     return Program("everything", files, {"torch": ">=2.1,<2.14", "min-confidence": "low"})
 
 
-def run_over(folder: Path, files: Iterable[Path] = ()) -> Report:
+def run_over(folder: Path, files: Iterable[Path] = (), select: Iterable[str] = ("ALL",)) -> Report:
     """What all rules say of some files of a project, or of all, whatever torch is installed beside the tests."""
-    settings = load_settings(folder, Overrides(select=("ALL",), torch=">=2.1,<2.14"))
+    settings = load_settings(folder, Overrides(select=tuple(select), torch=">=2.1,<2.14"))
     chosen = discover(list(files) or [folder], exclude=(), force_exclude=False, root=folder).files
     report = ProjectRun(settings, load_catalogue(), chosen, {}, execution=Execution(jobs=1)).report()
     assert not report.internal_errors, report.internal_errors

@@ -21,6 +21,8 @@ from tests.harness.programs import Program, check, hits, lint
 from tests.invariants.rewriting import RUFF, reformat
 from tests.invariants.samples import PROGRAMS, real_packages, run_over
 from torchlint.api import CheckOptions
+from torchlint.catalogue import load_catalogue
+from torchlint.checks.framework.registration import all_checks, all_program_checks
 from torchlint.diagnostics import Diagnostic, Report
 
 REPOSITORY = Path(__file__).parents[2]
@@ -62,6 +64,27 @@ def test_some_files_give_the_lines_that_the_project_run_gives_for_them(
     part = run_over(everything, map(Path, some))
     for path in some:
         assert lines_of(part, path) == lines_of(whole, path)
+
+
+CHECKS = [(check.codes(load_catalogue()), check.asks) for check in all_checks() if not check.is_open]
+CHECKS += [(check.codes, check.asks) for check in all_program_checks()]
+ASKED = sorted({extract.name for _, asks in CHECKS for extract in asks})
+
+
+def rules_asking(name: str | None) -> frozenset[str]:
+    """The rules that ask for an extract; for None those that ask for none."""
+    every = frozenset[str]().union(*(codes for codes, _ in CHECKS))
+    asking = [codes for codes, asks in CHECKS if any(name in (None, extract.name) for extract in asks)]
+    found = frozenset[str]().union(*asking)
+    return every - found if name is None else found
+
+
+@pytest.mark.parametrize("name", [None, *ASKED])
+def test_rules_read_what_they_ask_for(name: str | None, everything: Path, whole: Report) -> None:
+    """What no selected rule asks for is not taken, and who reads it nevertheless fails."""
+    codes = rules_asking(name)
+    found = {diagnostic.code for diagnostic in run_over(everything, select=codes).diagnostics}
+    assert found == codes & {diagnostic.code for diagnostic in whole.diagnostics}
 
 
 @pytest.mark.parametrize("program", FOLDERS, ids=[program.name for program in FOLDERS])

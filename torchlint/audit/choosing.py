@@ -55,7 +55,7 @@ def programs_among(project: Project, files: Collection[str]) -> list[Program]:
 
 def _is_for_torch(program: Program, project: Project) -> bool:
     """Whether a program uses torch, or prepares the data of others that do."""
-    is_prepared = project.has_torch and bool(project.randomness_of(program).prepared)
+    is_prepared = project.has_torch and any(one.is_prepared for one in project.saved_by(program))
     return is_prepared or project.uses_torch(program.path)
 
 

@@ -12,6 +12,7 @@ from torchlint.checks.framework.programs import varying_kernels
 from torchlint.facts.accelerators import GPUS
 from torchlint.facts.data_loading.loaders import Where
 from torchlint.facts.modes import Mode
+from torchlint.project.randomness import RESTORES
 from torchlint.project.shown import shown_path
 
 GENERATORS = ("random", "numpy", "torch")
@@ -108,6 +109,6 @@ def _restored(material: Material, drawn: frozenset[str]) -> tuple[str, ...]:
     """Nothing, unless the program goes on from a checkpoint without the states of its generators."""
     if not material.trains or not material.suspicions(RESTART_CODES):
         return ()
-    restores = any(summary.restores_generators for summary in material.summaries)
+    restores = any(RESTORES.of(summary) for summary in material.summaries)
     on_gpu = ("cuda",) if "torch" in drawn and not GPUS.isdisjoint(material.devices) else ()
     return () if restores else (*(one for one in GENERATORS if one in drawn), *on_gpu)

@@ -13,6 +13,7 @@ from torchlint.catalogue.registry import Operator
 from torchlint.catalogue.versions import FIRST_WITH_MODE, format_minor
 from torchlint.catalogue.wording import DEVICE_NAMES, what_to_do
 from torchlint.diagnostics import Diagnostic, Location, Severity
+from torchlint.facts.context_operators import CONTEXT
 from torchlint.facts.modes import Mode
 from torchlint.project.switches import options_for, setting_of
 
@@ -123,7 +124,7 @@ def _context(material: Material) -> Iterator[Line]:
     """Convolutions, matrix products, recurrent layers: no findings by themselves, but the program stands on them."""
     places: dict[str, list[Location]] = {}
     for summary in material.summaries:
-        for one in summary.context:
+        for one in CONTEXT.of(summary):
             if material.is_run(one.location):
                 places.setdefault(one.operator, []).append(one.location)
     for identity, found in sorted(places.items()):

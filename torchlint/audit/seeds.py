@@ -182,7 +182,8 @@ class _Generators:
     def _unseeded(self, label: str, draw: Draw) -> Line:
         spots, finding = self._places((), draw), self._finding
         text = "the program draws from it, and nothing seeds it" + self._idle(draw.generator)
-        counts = {saved.draw.generator for saved in self._randomness.unseeded_saved}
+        saved = self._material.project.saved_by(self._material.program)
+        counts = {one.draw.generator for one in self._randomness.unseeded_among(saved)}
         if finding is not None and (self._randomness.training is not None or draw.generator in counts):
             return Line(label, text, Light.RED, spots, finding.code, finding.url, finding.advice)
         why = "" if self._randomness.training is not None else "; no training with these draws was seen, and no saving"

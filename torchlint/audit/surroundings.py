@@ -13,6 +13,7 @@ from torchlint.catalogue.versions import VersionRange, format_minor
 from torchlint.checks.framework.programs import varying_kernels
 from torchlint.checks.framework.visit import shortened
 from torchlint.diagnostics import Location
+from torchlint.facts.context_operators import CONTEXT
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.modes import Mode
@@ -87,7 +88,7 @@ def _mode_line(material: Material) -> Line:
         if unread and material.trains:
             text = f"{words}; which kernels {listed(unread)} {'runs' if len(unread) == 1 else 'run'} was not read"
             return Line("mode", text, light, advice=project.catalogue.rules["TL210"].advice["default"])
-        if material.trains and not any(one.context for one in material.summaries):
+        if material.trains and not any(CONTEXT.of(one) for one in material.summaries):
             text = f"{words}; no layer of what is trained was seen, so its kernels may vary"
             return Line("mode", text, light, advice=project.catalogue.rules["TL210"].advice["default"])
         return Line("mode", f"{words}, and the program reaches no code that is known to depend on it", None)

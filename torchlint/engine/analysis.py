@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from torchlint.catalogue import Catalogue
 from torchlint.checks.framework.drafts import Draft
-from torchlint.checks.framework.registration import Check, Finding, all_checks
+from torchlint.checks.framework.registration import Check, Finding, ProgramCheck, all_checks, all_program_checks
 from torchlint.checks.framework.visit import Visit
 from torchlint.checks.operators.operators import operator_calls
 from torchlint.config import Settings
@@ -20,6 +21,7 @@ from torchlint.engine.prefilter import Prefilter, candidates
 from torchlint.engine.suppression import Comment, read_comments
 from torchlint.errors import OverBudget, Python2Source, SkippedSource, UnreadableSource
 from torchlint.facts.exports import exports_of
+from torchlint.facts.extracts import Extract
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import NameTable
 from torchlint.facts.imported import Modules
@@ -44,6 +46,7 @@ class AnalysisContext(msgspec.Struct, frozen=True):
     names: NameTable
     watch: Watch
     prefilter: Prefilter
+    extracts: tuple[Extract[Any], ...]
 
 
 def analysis_context(catalogue: Catalogue, settings: Settings) -> AnalysisContext:
@@ -51,7 +54,12 @@ def analysis_context(catalogue: Catalogue, settings: Settings) -> AnalysisContex
     every = all_checks()
     names, watch = _words(catalogue, every)
     asked = tuple(check for check in every if settings.shows_open or not check.is_open)
-    return AnalysisContext(catalogue, settings, names, watch, _prefilter(catalogue, asked, settings.selected))
+    prefilter = _prefilter(catalogue, asked, settings.selected)
+    # `audit` asks for itself, too.
+    programs = tuple(one for one in all_program_checks() if settings.shows_open or one.codes & settings.selected)
+    checks: tuple[Check | ProgramCheck, ...] = (*(every if settings.shows_open else prefilter.checks), *programs)
+    extracts = {extract: None for one in checks for extract in one.asks}
+    return AnalysisContext(catalogue, settings, names, watch, prefilter, tuple(extracts))
 
 
 @functools.lru_cache(maxsize=2)
@@ -188,7 +196,9 @@ def skipped_file(path: str, shown: str, error: SkippedSource) -> FileResult:
 
 def summary_of(facts: FileFacts, tools: AnalysisContext, *, is_notebook: bool) -> FileSummary:
     """What the file's project may ask about it."""
-    return summarise(facts, tools.watch, operator_calls(facts, tools.catalogue), is_notebook=is_notebook)
+    return summarise(
+        facts, tools.watch, operator_calls(facts, tools.catalogue), tools.extracts, is_notebook=is_notebook
+    )
 
 
 def _within_budget(facts: FileFacts, tools: AnalysisContext, *, is_notebook: bool) -> FileSummary | None:

@@ -103,13 +103,15 @@ class _CallEdge(msgspec.Struct):
     """Whether it leads to an argument of the call."""
 
 
-def edges_of(facts: FileFacts, watch: Watch) -> Iterator[Edge]:
+@memoized
+def edges_of(facts: FileFacts, watch: Watch) -> tuple[Edge, ...]:
     """The calls of project code in a file."""
-    numbers: Counter[str] = Counter()
+    numbers, edges = Counter[str](), list[Edge]()
     for site, names in facts.calls.named:
         for one in _call_edges(facts, site, names, watch):
-            yield replace(one.edge, number=numbers[one.edge.symbol])
+            edges.append(replace(one.edge, number=numbers[one.edge.symbol]))
             numbers[one.edge.symbol] += 1
+    return tuple(edges)
 
 
 def call_details(facts: FileFacts, watch: Watch, symbol: str) -> Iterator[CallDetails]:

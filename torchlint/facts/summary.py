@@ -6,14 +6,16 @@ empty string for what runs at import.
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from torchlint.diagnostics import Location
 from torchlint.facts.call_edges import Edge
-from torchlint.facts.data_loading.loaders import Loader, Workers
+from torchlint.facts.data_loading.loaders import Workers
 from torchlint.facts.differentiation import Passage
 from torchlint.facts.entries import Entry
-from torchlint.facts.environment import EnvironmentWrite, ProcessStart
+from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.modes import ModeCall, SwitchWrite
 from torchlint.facts.objects import Result
 from torchlint.facts.options.configurations import Configuration
@@ -21,12 +23,9 @@ from torchlint.facts.options.declared import Option
 from torchlint.facts.options.demands import Demand
 from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
-from torchlint.facts.randomness.environments import EnvironmentCall
-from torchlint.facts.randomness.saved import Drawn, Saved, Writer
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.registries import Registration, TableUse
 from torchlint.facts.training.steps import Training
-from torchlint.facts.training.training_mode import ModuleModes, SharedDraw
 from torchlint.facts.values import Constant
 
 
@@ -82,16 +81,8 @@ class FileSummary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     results: tuple[Result, ...]
     """The objects of the project that functions of the file give."""
     seeds: tuple[SeedCall, ...]
-    restores_generators: bool
-    """Whether a call sets a generator to a state that was kept."""
     draws: tuple[Draw, ...]
     """The first draw of each symbol from each generator, for each thing that draws make."""
-    saved: tuple[Saved, ...]
-    """Results that are written to files and may depend on draws."""
-    writers: frozenset[Writer]
-    """Functions that write what they are given."""
-    drawn: tuple[Drawn, ...]
-    """Functions whose results depend on draws."""
     trainings: tuple[Training, ...]
     """The first call of each symbol that does a part of a training."""
     workers: tuple[Workers, ...]
@@ -101,15 +92,8 @@ class FileSummary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     switches: tuple[SwitchWrite, ...]
     operators: tuple[OperatorCall, ...]
     """Those that vary for certain, as the check of operators finds them; with a passage, if a gradient comes there."""
-    context: tuple[OperatorCall, ...]
-    """Those of operators that explain, and are never reported by themselves."""
-    environments: tuple[EnvironmentCall, ...]
-    """The first call of each symbol that does one thing to a reinforcement-learning environment."""
-    modes_of_modules: ModuleModes
     overwrites_switch: bool
     """Whether a function that sets the mode is assigned to, which destroys it (TL201)."""
-    loaders: tuple[Loader, ...]
-    """Those with worker processes, by the class of their dataset."""
     forwards: frozenset[str]
     losses: frozenset[str]
     """Symbols where gradients are seen to flow by themselves."""
@@ -117,13 +101,9 @@ class FileSummary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Those that the file declares, and those that its code settles."""
     configurations: tuple[Configuration, ...]
     """Those that the file loads, where all that becomes of them is seen."""
-    starts: tuple[ProcessStart, ...]
-    """Calls that start processes which may be Python."""
-    shared_draws: tuple[SharedDraw, ...]
-    """The first draw of each symbol from a generator that threads share."""
-    unsettled: frozenset[str]
-    """Symbols that may draw, or whose result may depend on the whole batch."""
     loads_weights: frozenset[str]
     """Symbols that load weights into a model, whatever is asked."""
     devices: frozenset[str]
     """Those that the code names, as `rules/registry/devices.toml` calls them."""
+    extracts: dict[str, Any]
+    """What single rules asked besides, by the names of their questions: `Extract.of` reads it (facts/extracts.py)."""

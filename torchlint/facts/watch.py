@@ -15,8 +15,8 @@ from torchlint.facts.randomness.saved import Savers
 from torchlint.facts.training.steps import Trainers
 
 
-class Watch(msgspec.Struct, frozen=True):
-    """What the catalogue asks a summary to look for."""
+class Watch(msgspec.Struct, frozen=True, eq=False):
+    """What the catalogue asks a summary to look for; one for each catalogue, known by its identity."""
 
     switches: dict[str, ModeSwitch]
     command_decorators: frozenset[str]

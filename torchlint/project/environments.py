@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from torchlint.facts.randomness.environments import EnvironmentCall, EnvironmentPart
+from torchlint.facts.extracts import Extract
+from torchlint.facts.randomness.environments import EnvironmentCall, EnvironmentPart, environment_calls
 from torchlint.facts.summary import FileSummary
 from torchlint.project.call_graph import CallGraph, Symbol, is_reached
 from torchlint.project.programs import Program
@@ -15,6 +16,10 @@ from torchlint.project.programs import Program
 _SEEDING = {EnvironmentPart.SEEDED, EnvironmentPart.MAY_BE_SEEDED}
 _SPACE_SEEDING = {EnvironmentPart.SPACE_SEEDED, EnvironmentPart.MAY_BE_SEEDED}
 _ENVIRONMENT_CLASSES = frozenset({"gym.Env", "gymnasium.Env", "gym.core.Env", "gymnasium.core.Env"})
+ENVIRONMENTS = Extract(
+    "environments", tuple[EnvironmentCall, ...], lambda facts, watch: tuple(environment_calls(facts, watch.seeders))
+)
+"""The first call of each symbol of a file that does one thing to a reinforcement-learning environment."""
 
 
 class Environments(msgspec.Struct, frozen=True):
@@ -52,7 +57,9 @@ class Environments(msgspec.Struct, frozen=True):
 def environments_of(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> Environments:
     """What a program does with environments: seeds count generously, the rest where it is reached."""
     places = calls.possible(program.reached)
-    told = (call for path in {path for path, _ in places} & summaries.keys() for call in summaries[path].environments)
+    told = (
+        call for path in {path for path, _ in places} & summaries.keys() for call in ENVIRONMENTS.of(summaries[path])
+    )
     possible = sorted((one for one in told if (one.path, one.symbol) in places), key=lambda call: call.place.location)
     parts = {call.part for call in possible}
     reached = [call for call in possible if is_reached((call.path, call.symbol), program.reached, summaries)]

@@ -28,7 +28,7 @@ from torchlint.project.inputs import ProjectInputs
 from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.options import fails_by_default, never_draws, option_for_seed
 from torchlint.project.programs import ModeVerdict, Program, Programs, Reach, builds_package, console_scripts
-from torchlint.project.randomness import Randomness, randomness_of
+from torchlint.project.randomness import RESTORES, Randomness, SavedDraw, randomness_of, saved_draws
 from torchlint.project.target import devices_of, gpus_of, used_among
 from torchlint.project.trainings import may_train, training_in
 
@@ -105,6 +105,11 @@ class Project(ProjectInputs):
         option_for = functools.partial(option_for_seed, program, self)
         is_never = functools.partial(never_draws, program, self)
         return randomness_of(program, self.programs.calls, self.summaries, option_for, is_never)
+
+    @remembered
+    def saved_by(self, program: Program) -> tuple[SavedDraw, ...]:
+        """What a program writes to files that depends on draws."""
+        return tuple(saved_draws(program, self.programs.calls, self.summaries))
 
     @remembered
     def environments_of(self, program: Program) -> Environments:
@@ -260,7 +265,7 @@ class Project(ProjectInputs):
     @functools.cached_property
     def restores_generators(self) -> bool:
         """Whether any code outside tests sets a random generator to a state that was kept."""
-        return any(summary.restores_generators for path, summary in self.summaries.items() if not is_test(path))
+        return any(RESTORES.of(summary) for path, summary in self.summaries.items() if not is_test(path))
 
     @functools.cached_property
     def turns_mode_on(self) -> bool:

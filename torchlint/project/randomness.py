@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 import msgspec
 from msgspec.structs import replace
 
+from torchlint.facts.call_edges import edges_of
 from torchlint.facts.data_loading.loaders import Where
+from torchlint.facts.extracts import Extract
 from torchlint.facts.graphs import reached
+from torchlint.facts.grouping import grouped
 from torchlint.facts.randomness.draws import Draw
-from torchlint.facts.randomness.saved import Drawn, Saved
-from torchlint.facts.randomness.seeding import SeedCall
+from torchlint.facts.randomness.saved import Drawn, Saved, SavedResults, saved_results
+from torchlint.facts.randomness.seeding import SeedCall, restores_generators
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.training.steps import Part, Training
 from torchlint.facts.words import says
@@ -29,11 +32,21 @@ _LOADING = ("__getitem__", "__iter__", "__call__")
 """Methods that a data loader runs, perhaps in its workers."""
 
 
+RESTORES = Extract("restores", bool, lambda facts, watch: restores_generators(facts, watch.restorers))
+"""Whether a call of a file sets a generator to a state that was kept."""
+SAVED = Extract("saved", SavedResults, lambda facts, watch: saved_results(facts, watch, edges_of(facts, watch)))
+
+
 class SavedDraw(msgspec.Struct, frozen=True):
     """A draw that decides what `saved` writes."""
 
     draw: Draw
     saved: Saved
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether it is an order or a split: drawn by a script without torch, maybe, for others that train."""
+        return self.draw.makes in ("order", "split")
 
 
 class Randomness(msgspec.Struct, frozen=True):
@@ -53,8 +66,6 @@ class Randomness(msgspec.Struct, frozen=True):
     """Where the program trains by a library's trainer that seeds by itself."""
     trainer: Training | None
     """Where a library's trainer is made that is not told about the determinism mode."""
-    saved: tuple[SavedDraw, ...]
-    """What is written to files and depends on draws."""
     seeders: tuple[Training, ...]
     """Where a library seeds that could turn the mode on with it, and is not told."""
 
@@ -86,23 +97,10 @@ class Randomness(msgspec.Struct, frozen=True):
         seeded = frozenset[str]().union(*by_default)
         return tuple(draw for draw in self.draws if draw.generator in self.seeded - seeded)
 
-    @property
-    def prepared(self) -> tuple[SavedDraw, ...]:
-        """Orders and splits that are drawn and saved: by a script without torch, for others that train."""
-        return tuple(one for one in self.saved if one.draw.makes in ("order", "split"))
-
-    @property
-    def unseeded_saved(self) -> tuple[SavedDraw, ...]:
-        """The first of `saved` for each generator that nothing seeds."""
-        first: dict[str, SavedDraw] = {}
-        for saved in self.saved:
-            first.setdefault(saved.draw.generator, saved)
-        return tuple(saved for name, saved in first.items() if name not in self.seeded and name != ENGINE)
-
-    @property
-    def saved_of_engines(self) -> tuple[SavedDraw, ...]:
-        """What is saved of the results of engines for inference."""
-        return tuple(saved for saved in self.saved if saved.draw.generator == ENGINE)
+    def unseeded_among(self, saved: Sequence[SavedDraw]) -> tuple[SavedDraw, ...]:
+        """The first of them for each generator that nothing seeds."""
+        first = grouped((one.draw.generator, one) for one in saved)
+        return tuple(alike[0] for name, alike in first.items() if name not in self.seeded and name != ENGINE)
 
 
 def randomness_of(
@@ -142,7 +140,6 @@ def randomness_of(
         training=training_in(run, summaries),
         seeded_training=parts.get(Part.SEEDED),
         trainer=parts.get(Part.TRAINER),
-        saved=tuple(_saved(run, summaries)),
         seeders=tuple(one for one in trainings_in(run, summaries) if one.part is Part.SEEDER),
     )
 
@@ -203,11 +200,13 @@ def _first_draws(
     yield from (found[generator] for generator in ("torch", "numpy", "random") if generator in found)
 
 
-def _saved(run: frozenset[Symbol], summaries: Mapping[str, FileSummary]) -> Iterator[SavedDraw]:
+def saved_draws(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> Iterator[SavedDraw]:
+    """What a program writes to files that depends on draws."""
+    run = calls.run([(program.path, ""), (program.path, program.entry.symbol)])
     for path in sorted({path for path, _ in run} & summaries.keys()):
-        for saved in summaries[path].saved:
+        for saved in SAVED.of(summaries[path]).calls:
             home = summaries.get(saved.by.function.partition("::")[0]) if saved.by is not None else None
-            is_written = saved.by is None or (home is not None and saved.by in home.writers)
+            is_written = saved.by is None or (home is not None and saved.by in SAVED.of(home).writers)
             if is_written and (path, saved.symbol) in run:
                 for draw in _behind(saved.drawn, summaries):
                     yield SavedDraw(draw, saved)
@@ -218,6 +217,7 @@ def _behind(drawn: Drawn, summaries: Mapping[str, FileSummary]) -> Iterator[Draw
 
     def made_by(one: Drawn) -> Iterator[Drawn]:
         for path, _, qualname in (name.partition("::") for name in one.callees):
-            yield from (made for made in summaries[path].drawn if made.symbol == qualname) if path in summaries else ()
+            drawn = SAVED.of(summaries[path]).drawn if path in summaries else ()
+            yield from (made for made in drawn if made.symbol == qualname)
 
     return (draw for one in reached([drawn], made_by) for draw in one.draws)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from torchlint.facts.extracts import Extract
 from torchlint.facts.graphs import reached
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.training.steps import Part, Training
+from torchlint.facts.training.training_mode import ModuleModes, module_modes
 from torchlint.project.call_graph import CallGraph, Symbol
 
+MODES = Extract("modes", ModuleModes, lambda facts, _: module_modes(facts))
+"""What a file says about training mode."""
 _TRAINING = frozenset({Part.BACKWARD, Part.STEP, Part.WHOLE, Part.SEEDED, Part.TRAINER})
 
 
@@ -76,9 +80,9 @@ def _parts_of(model: str, summaries: Mapping[str, FileSummary]) -> list[str]:
     """The layers of a class, those of libraries first, and its bases in the project."""
     path, _, qualname = model.partition("::")
     summary = summaries.get(path)
-    if summary is None or qualname in summary.modes_of_modules.own:
+    if summary is None or qualname in MODES.of(summary).own:
         return []
-    held = [name for owner, name in summary.modes_of_modules.parts if owner == qualname]
+    held = [name for owner, name in MODES.of(summary).parts if owner == qualname]
     held += [base for owner, base in summary.bases if owner == qualname and "::" in base]
     return [*sorted(name for name in held if "::" not in name), *(name for name in held if "::" in name)]
 
@@ -87,7 +91,7 @@ def stays_in_training_mode(places: Iterable[Symbol], calls: CallGraph, summaries
     """Whether nothing that may run from here trains, or sets the mode of a module."""
     possible = calls.possible(frozenset(places))
     known = [(summaries[path], symbol) for path, symbol in possible if path in summaries]
-    if any(symbol in summary.modes_of_modules.setters for summary, symbol in known):
+    if any(symbol in MODES.of(summary).setters for summary, symbol in known):
         return False
     return not any(one.part in _TRAINING for one in trainings_in(possible, summaries))
 
@@ -95,4 +99,4 @@ def stays_in_training_mode(places: Iterable[Symbol], calls: CallGraph, summaries
 def sets_modes_beside(path: str, summaries: Mapping[str, FileSummary]) -> bool:
     """Whether any code of a file, or of one that imports it, sets the mode of a module."""
     beside = (one for one in summaries.values() if one.path == path or any(each.path == path for each in one.imports))
-    return any(one.modes_of_modules.setters for one in beside)
+    return any(MODES.of(one).setters for one in beside)

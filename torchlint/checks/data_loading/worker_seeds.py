@@ -13,8 +13,9 @@ from torchlint.checks.framework.registration import Finding, Triggers, check, si
 from torchlint.checks.framework.visit import Visit, shortened, spelling_of
 from torchlint.diagnostics import Confidence, Related
 from torchlint.facts.data_loading.kept_generators import global_draws, item_draws
-from torchlint.facts.data_loading.loaders import Loader
+from torchlint.facts.data_loading.loaders import Loader, worker_loaders
 from torchlint.facts.data_loading.worker_seeding import calls_in_place, worker_seeds
+from torchlint.facts.extracts import Extract
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.values import argument_of
@@ -22,6 +23,8 @@ from torchlint.project.index import Project
 
 _LEGACY = VersionRange.parse("<1.9")
 """The releases of torch whose workers all draw the same numbers from NumPy."""
+_LOADERS = Extract("loaders", tuple[Loader, ...], lambda facts, _: tuple(worker_loaders(facts)))
+"""Those of a file, by the class of their dataset."""
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -37,12 +40,12 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 def _loader_with_workers(draft: Draft, project: Project) -> Loader | None:
     """Of the loaders of the classes that a draft names the one with most workers, best those that live for an epoch."""
     classes = draft.values["classes"].split("|")
-    every = (loader for _, summary in sorted(project.summaries.items()) for loader in summary.loaders)
+    every = (loader for _, summary in sorted(project.summaries.items()) for loader in _LOADERS.of(summary))
     own = (loader for loader in every if loader.dataset in classes)
     return max(own, key=lambda loader: (not loader.is_persistent, loader.workers), default=None)
 
 
-@check(codes=("TL307",), triggers=Triggers(sites=sites_of(item_draws)), judge=_judge)
+@check(codes=("TL307",), triggers=Triggers(sites=sites_of(item_draws)), judge=_judge, asks=(_LOADERS,))
 def find(visit: Visit) -> Iterator[Finding]:
     """The first draw in `__getitem__` from a generator that existed before the workers."""
     draw = visit.facts.cached(item_draws).get(id(visit.statement))
@@ -64,7 +67,7 @@ def _judge_legacy(draft: Draft, project: Project) -> Draft | None:
     return replace(draft, values={**draft.values, **target.words}, related=(*draft.related, place))
 
 
-@check(codes=("TL308",), triggers=Triggers(sites=sites_of(global_draws)), judge=_judge_legacy)
+@check(codes=("TL308",), triggers=Triggers(sites=sites_of(global_draws)), judge=_judge_legacy, asks=(_LOADERS,))
 def legacy(visit: Visit) -> Iterator[Finding]:
     """The first draw of a dataset's `__getitem__` from NumPy's global generator."""
     draw = visit.facts.cached(global_draws).get(id(visit.statement))

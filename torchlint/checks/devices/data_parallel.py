@@ -15,8 +15,10 @@ from torchlint.facts.classes import attribute_values
 from torchlint.facts.constants import display_of
 from torchlint.facts.control.order import run_after
 from torchlint.facts.entries import is_test
+from torchlint.facts.extracts import Extract
 from torchlint.facts.full_names import dotted
 from torchlint.facts.gradients import is_gradless
+from torchlint.facts.training.training_mode import BatchUse, batch_use
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
 from torchlint.project.index import Project
@@ -27,6 +29,7 @@ _DEVICES = {"torch.nn.DataParallel": 1, "torch.nn.parallel.data_parallel": 2}
 _LOADING = ("load_state_dict", "state_dict", "module", "eval", "to", "cuda")
 """What is asked of a model that is wrapped for a checkpoint alone."""
 _MADE_AND_RUN = ("__init__", "forward")
+_BATCH_USE = Extract("batches", BatchUse, batch_use)
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -50,19 +53,20 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     ]
     run = calls.run(forwards, without=lambda place: says(place[1].rpartition(".")[2], "beside_training"))
     paths = sorted({path for path, _ in run} & summaries.keys())
-    every = ((path, draw) for path in paths for draw in summaries[path].shared_draws if draw.symbol)
+    every = ((path, draw) for path in paths for draw in _BATCH_USE.of(summaries[path]).draws if draw.symbol)
     draw = next((draw for path, draw in every if (path, draw.symbol) in run), None)
     if draw is not None:
         values = {**draft.values, "drawn": f"`{draw.name}` in {draw.location.shown_line}"}
         related = (Related(draw.location, "draws in each thread"),)
         return replace(draft, message="draws", values=values, related=related)
     # Else the replicas may look at a whole batch.
-    is_unsettled = any(symbol and path in summaries and symbol in summaries[path].unsettled for path, symbol in whole)
+    known = ((summaries[path], symbol) for path, symbol in whole if symbol and path in summaries)
+    is_unsettled = any(symbol in _BATCH_USE.of(summary).unsettled for summary, symbol in known)
     note = replace(draft, severity=Severity.INFO, confidence=Confidence.MEDIUM)
     return note if is_unsettled or not forwards else None
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_DEVICES)), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_DEVICES)), judge=_judge, asks=(_BATCH_USE,))
 def find(visit: Visit) -> Iterator[Finding]:
     """A model that is wrapped to run on several devices."""
     name = visit.callee()

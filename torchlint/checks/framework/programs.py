@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from torchlint.checks.framework.operator_verdict import admitted_of_library, is_set_steady
 from torchlint.diagnostics import Confidence
 from torchlint.facts.call_edges import Edge
+from torchlint.facts.context_operators import CONTEXT
 from torchlint.facts.entries import is_example, is_measuring
 from torchlint.facts.file import MAIN
 from torchlint.facts.places import Place
@@ -120,7 +121,7 @@ def varying_kernels(program: Program, project: Project) -> list[OperatorCall]:
     paths = sorted(program.files & project.summaries.keys(), key=lambda path: (path != program.path, path))
     summaries = [project.summaries[path] for path in paths]
     calls = [(summary.path, call) for summary in summaries for call in summary.operators]
-    calls += [(summary.path, call) for summary in summaries for call in summary.context]
+    calls += [(summary.path, call) for summary in summaries for call in CONTEXT.of(summary)]
     varying = {name for name in {call.operator for _, call in calls} if _varies(name, program, project)}
     return [
         call

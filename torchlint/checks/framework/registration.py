@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from torchlint.checks.framework.drafts import Draft, OperatorUse
     from torchlint.checks.framework.visit import Visit
     from torchlint.facts.differentiation import Passage
+    from torchlint.facts.extracts import Extract
     from torchlint.facts.file import FileFacts
     from torchlint.facts.flow.tracker import Analysis
     from torchlint.facts.flow.values import Exit
@@ -99,6 +100,7 @@ class Check(msgspec.Struct, frozen=True):
 
     `triggers` may depend on the catalogue and on the selected rules. What `is_open` are no findings but points that
     their rule leaves open: nothing was shown to be wrong there, nor to be harmless. `audit` alone asks for them.
+    `asks` are the extracts that the judge reads of the project's files.
     """
 
     name: str
@@ -108,6 +110,7 @@ class Check(msgspec.Struct, frozen=True):
     judge: Judge | None = None
     on_setting: OnSetting | None = None
     is_open: bool = False
+    asks: tuple[Extract[Any], ...] = ()
 
 
 class ProgramFinding(msgspec.Struct, frozen=True):
@@ -127,18 +130,19 @@ FindInProgram = Callable[["Program", "Project"], Iterator[ProgramFinding]]
 
 
 class ProgramCheck(msgspec.Struct, frozen=True):
-    """A check that looks at no code but at what a whole program does."""
+    """A check that looks at no code but at what a whole program does; `asks` are the extracts that it reads."""
 
     name: str
     codes: frozenset[str]
     find: FindInProgram
+    asks: tuple[Extract[Any], ...] = ()
 
 
-def program_check(*codes: str) -> Callable[[FindInProgram], ProgramCheck]:
+def program_check(*codes: str, asks: tuple[Extract[Any], ...] = ()) -> Callable[[FindInProgram], ProgramCheck]:
     """Register a function as a check of programs, named for its module."""
 
     def register(find: FindInProgram) -> ProgramCheck:
-        return ProgramCheck(_name_of(find), frozenset(codes), find)
+        return ProgramCheck(_name_of(find), frozenset(codes), find, asks)
 
     return register
 
@@ -150,13 +154,14 @@ def check(
     judge: Judge | None = None,
     on_setting: OnSetting | None = None,
     is_open: bool = False,
+    asks: tuple[Extract[Any], ...] = (),
 ) -> Callable[[Find], Check]:
     """Register a function as a check, named for its module."""
 
     def register(find: Find) -> Check:
         codes_of = codes if callable(codes) else lambda _: frozenset(codes)
         triggers_of = triggers if callable(triggers) else lambda _catalogue, _selected: triggers
-        return Check(_name_of(find), codes_of, triggers_of, find, judge, on_setting, is_open)
+        return Check(_name_of(find), codes_of, triggers_of, find, judge, on_setting, is_open, asks)
 
     return register
 

@@ -26,6 +26,7 @@ from torchlint.facts.full_names import Callee
 from torchlint.facts.values import may_be_hidden
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
+from torchlint.project.randomness import ENGINE, SAVED
 
 _POSTING = frozenset({"requests.post", "httpx.post", "requests.Session().post", "httpx.Client().post"})
 
@@ -130,10 +131,12 @@ def is_settled(project: Project, fact: Fact) -> bool:
     return is_set or is_called or any(project.texts.say(word, project.summaries) for word in fact.unless_named)
 
 
-@program_check("TL506")
+@program_check("TL506", asks=(SAVED,))
 def saved_answers(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """The first results of an engine that the program saves."""
-    for one in project.randomness_of(program).saved_of_engines:
+    for one in project.saved_by(program):
+        if one.draw.generator != ENGINE:
+            continue
         known = ((library, fact) for library in project.catalogue.libraries for fact in library.fact)
         library, fact = next(pair for pair in known if one.draw.name in pair[1].gives)
         if is_demonstration(program, one.saved, project) or is_settled(project, fact):

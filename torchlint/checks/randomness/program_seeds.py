@@ -16,7 +16,7 @@ from torchlint.project.fresh_processes import unseeded_processes, worker_draws
 from torchlint.project.index import Project
 from torchlint.project.options import why_never
 from torchlint.project.programs import Program
-from torchlint.project.randomness import Randomness, is_meant
+from torchlint.project.randomness import SAVED, Randomness, is_meant
 
 _CODE = "TL301"
 _NAMES = {"torch": "torch", "numpy": "numpy.random", "random": "random"}
@@ -29,7 +29,7 @@ _MADE = {
 }
 
 
-@program_check(_CODE)
+@program_check(_CODE, asks=(SAVED,))
 def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """One finding for a program, naming every library that it draws from and does not seed."""
     randomness = project.randomness_of(program)
@@ -91,9 +91,9 @@ def _in_workers(program: Program, project: Project) -> Iterator[ProgramFinding]:
 
 def _saved(program: Program, project: Project, randomness: Randomness) -> Iterator[ProgramFinding]:
     """What is said of a program that trains nothing, and writes what it draws."""
-    unseeded = randomness.unseeded_saved
+    unseeded = randomness.unseeded_among(project.saved_by(program))
     if program.files.isdisjoint(project.torch_files):  # it may prepare the data of others that do
-        unseeded = tuple(one for one in unseeded if project.has_torch and one in randomness.prepared)
+        unseeded = tuple(one for one in unseeded if project.has_torch and one.is_prepared)
     if not unseeded or is_demonstration(program, unseeded[0].saved, project):
         return
     first, draws = unseeded[0], [one.draw for one in unseeded]

@@ -13,7 +13,7 @@ from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.randomness.environments import MAKERS, makes_environment, samples_actions
 from torchlint.project.call_graph import is_reached
-from torchlint.project.environments import Environments
+from torchlint.project.environments import ENVIRONMENTS, Environments
 from torchlint.project.index import Project
 
 _CODE = "TL312"
@@ -44,7 +44,9 @@ def _speaks(draft: Draft, environments: Environments) -> bool:
     return unseeded is None and is_first and bool(environments.made) and not environments.is_space_seeded
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=MAKERS, methods=frozenset({"sample"})), judge=_judge)
+@check(
+    codes=(_CODE,), triggers=Triggers(calls=MAKERS, methods=frozenset({"sample"})), judge=_judge, asks=(ENVIRONMENTS,)
+)
 def find(visit: Visit) -> Iterator[Finding]:
     """Environments that are made, and random actions."""
     if makes_environment(visit.facts, visit.site, visit.names(visit.call.func)):

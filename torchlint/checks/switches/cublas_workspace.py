@@ -18,6 +18,7 @@ from torchlint.checks.framework.registration import Finding, SettingFinding, Tri
 from torchlint.checks.framework.visit import WRITERS, Visit, shortened, writes
 from torchlint.diagnostics import Confidence, Related, Severity
 from torchlint.facts.accelerators import CUDA
+from torchlint.facts.context_operators import CONTEXT
 from torchlint.facts.control.order import position_of, precedes
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
@@ -88,7 +89,7 @@ def _missing(draft: Draft, project: Project) -> Draft | None:
     programs = project.programs.reaching(draft.path) if project.program is None else [project.program]
     loaded = project.programs.calls.loaded(file for program in programs for file in program.files)
     summaries = [project.summaries[file] for file in sorted(loaded & project.summaries.keys())]
-    operators = {use.operator for summary in summaries for use in summary.context}
+    operators = {use.operator for summary in summaries for use in CONTEXT.of(summary)}
     is_on_cuda = any(CUDA in summary.devices for summary in summaries)
     is_convolving = _CONVOLUTION in operators and not operators & _MULTIPLYING
     is_multiplying = not programs or (is_on_cuda and operators & _MULTIPLYING)
@@ -116,7 +117,7 @@ def _on_setting(setting: EnvironmentSetting, _facts: FileFacts) -> Iterator[Sett
         yield SettingFinding("TL205", {"value": setting.value})
 
 
-@check(codes=("TL204", "TL205", "TL206"), triggers=_triggers, judge=_judge, on_setting=_on_setting)
+@check(codes=("TL204", "TL205", "TL206"), triggers=_triggers, judge=_judge, on_setting=_on_setting, asks=(CONTEXT,))
 def find(visit: Visit) -> Iterator[Finding]:
     """The calls that turn the mode on, and the writes of the variable that are wrong or too late."""
     if isinstance(visit.node, ast.Call):

@@ -17,6 +17,7 @@ from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.diagnostics import Severity
 from torchlint.facts.calls import callers
 from torchlint.facts.constants import value_of
+from torchlint.facts.context_operators import CONTEXT
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import dominates
 from torchlint.facts.definitions import definitions_of
@@ -57,7 +58,7 @@ def _judge_benchmark(draft: Draft, project: Project) -> Draft | None:
     summaries = [project.summaries[file] for file in loaded & project.summaries.keys()]
     plain = {*project.catalogue.devices.plain_libraries, *sys.stdlib_module_names} - _WITH_MODELS
     is_plain = all(summary.libraries <= plain for summary in summaries) and not project.texts.call(_OPAQUE)
-    is_lacking = all(one.operator != _CONVOLUTION for file in summaries for one in file.context)
+    is_lacking = all(one.operator != _CONVOLUTION for file in summaries for one in CONTEXT.of(file))
     if programs and is_plain and is_lacking and not project.texts.count_of(_SPOKEN):
         return None
     is_beside = is_test(draft.path) or is_measuring(draft.path)
@@ -78,6 +79,7 @@ def _is_kept_from_training(place: Symbol, project: Project) -> bool:
     codes=("TL207",),
     triggers=Triggers(assigned=frozenset({BENCHMARK}), calls=_TRAINERS | {"builtins.setattr"}),
     judge=_judge_benchmark,
+    asks=(CONTEXT,),
 )
 def benchmark(visit: Visit) -> Iterator[Finding]:
     """The switch set to True, here or by what another file says, unless an option about determinism chose it."""

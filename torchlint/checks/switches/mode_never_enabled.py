@@ -11,6 +11,7 @@ from torchlint.checks.framework.programs import is_demonstration, place_leading_
 from torchlint.checks.framework.registration import ProgramFinding, program_check
 from torchlint.checks.switches.cudnn_switches import DETERMINISTIC
 from torchlint.diagnostics import Fix, Related, Severity
+from torchlint.facts.context_operators import CONTEXT
 from torchlint.facts.entries import is_example, is_measuring, is_test
 from torchlint.facts.grouping import grouped
 from torchlint.facts.places import Place
@@ -50,7 +51,7 @@ class _Case(msgspec.Struct, frozen=True):
         return self.seed is None, operators, frozenset(one.option for one in self.demanded)
 
 
-@program_check("TL210", "TL213")
+@program_check("TL210", "TL213", asks=(CONTEXT,))
 def find(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """One of the two rules speaks: of a library's trainer only where a seed says that the program wants to repeat."""
     case = project.cached(_cases).get(program)

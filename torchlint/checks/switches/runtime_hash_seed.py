@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, SettingFinding, Triggers, check
 from torchlint.checks.framework.visit import WRITERS, Visit, writes
+from torchlint.facts.environment import ProcessStart, process_starts
+from torchlint.facts.extracts import Extract
 from torchlint.facts.file import FileFacts
 from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
@@ -14,6 +16,10 @@ from torchlint.source.text import EnvironmentSetting
 
 _CODE = "TL211"
 _VARIABLE = "PYTHONHASHSEED"
+_STARTS = Extract(
+    "starts", tuple[ProcessStart, ...], lambda facts, watch: tuple(process_starts(facts, watch.processes))
+)
+"""Calls of a file that start processes which may be Python."""
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -30,7 +36,7 @@ def _starts_processes(run: frozenset[Symbol], write: Symbol, line: int, project:
     return any(
         (path, start.symbol) in run and ((path, start.symbol) != write or start.line > line)
         for path in sorted({path for path, _ in run} & project.summaries.keys())
-        for start in project.summaries[path].starts
+        for start in _STARTS.of(project.summaries[path])
     )
 
 
@@ -42,7 +48,11 @@ def _on_setting(setting: EnvironmentSetting, _facts: FileFacts) -> Iterator[Sett
 
 
 @check(
-    codes=(_CODE,), on_setting=_on_setting, judge=_judge, triggers=Triggers(calls=WRITERS, keys=frozenset({_VARIABLE}))
+    codes=(_CODE,),
+    on_setting=_on_setting,
+    judge=_judge,
+    triggers=Triggers(calls=WRITERS, keys=frozenset({_VARIABLE})),
+    asks=(_STARTS,),
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """Every write of the variable."""

@@ -26,7 +26,7 @@ from torchlint.facts.values import all_given
 from torchlint.facts.words import says
 from torchlint.project.call_graph import is_reached
 from torchlint.project.index import Project
-from torchlint.project.trainings import sets_modes_beside, stays_in_training_mode, varying_layer
+from torchlint.project.trainings import MODES, sets_modes_beside, stays_in_training_mode, varying_layer
 
 _CODE = "TL314"
 _KEEPING = load_values().methods[Kind.MODULE] - {"eval", "train"} | {"module"}
@@ -71,7 +71,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     return replace(draft, values=values)
 
 
-@check(codes=(_CODE,), triggers=Triggers(methods=LOADERS), judge=_judge)
+@check(codes=(_CODE,), triggers=Triggers(methods=LOADERS), judge=_judge, asks=(MODES,))
 def find(visit: Visit) -> Iterator[Finding]:
     """Weights that are loaded into a model which then predicts."""
     facts, site = visit.facts, visit.site

@@ -40,6 +40,7 @@ from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tree import is_literal_none, is_method_call, last_word
 from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
+from torchlint.project.randomness import RESTORES
 
 _CODE = "TL313"
 _MOST_SHOWN = 8
@@ -127,13 +128,23 @@ def find(visit: Visit) -> Iterator[Finding]:
         yield Finding(_CODE, visit.node, values, _COUNTED, related=places)
 
 
-@check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(restored_optimizers)[:1]), judge=_judge)
+@check(
+    codes=(_CODE,),
+    triggers=Triggers(sites=lambda facts: facts.cached(restored_optimizers)[:1]),
+    judge=_judge,
+    asks=(RESTORES,),
+)
 def resumed(visit: Visit) -> Iterator[Finding]:
     """The first optimizer that goes on from a file, in a project that restores no generator."""
     yield Finding(_CODE, visit.node, _values(visit, visit.site), message=_GENERATORS)
 
 
-@check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(whole_optimizers)), judge=_judge)
+@check(
+    codes=(_CODE,),
+    triggers=Triggers(sites=lambda facts: facts.cached(whole_optimizers)),
+    judge=_judge,
+    asks=(RESTORES,),
+)
 def loaded_whole(visit: Visit) -> Iterator[Finding]:
     """The first optimizer that was saved as an object and goes on from its file."""
     if visit.facts.cached(whole_optimizers)[0].node is visit.node:
@@ -189,6 +200,7 @@ def _asked_to_resume(facts: FileFacts) -> list[CallSite]:
     codes=(_CODE,),
     triggers=Triggers(calls=_LOADING | _OPAQUE, methods=_METHODS, sites=_asked_to_resume),
     judge=_judge_open,
+    asks=(RESTORES,),
     is_open=True,
 )
 def loads(visit: Visit) -> Iterator[Finding]:
@@ -206,13 +218,19 @@ def _settings(facts: FileFacts) -> list[Site]:
     return [Site(one, facts.index.scope_of(one), facts.index.statement_of(one)) for one in stores]
 
 
-@check(codes=(_CODE,), triggers=Triggers(sites=_settings), judge=_judge_open, is_open=True)
+@check(codes=(_CODE,), triggers=Triggers(sites=_settings), judge=_judge_open, is_open=True, asks=(RESTORES,))
 def settings(visit: Visit) -> Iterator[Finding]:
     """Settings by which a trainer goes on from a file."""
     yield Finding(_CODE, visit.node, {"symbol": visit.symbol})
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=_ASKS, methods=_ASKING_METHODS), judge=_judge_open, is_open=True)
+@check(
+    codes=(_CODE,),
+    triggers=Triggers(calls=_ASKS, methods=_ASKING_METHODS),
+    judge=_judge_open,
+    is_open=True,
+    asks=(RESTORES,),
+)
 def leftovers(visit: Visit) -> Iterator[Finding]:
     """A file that is read only where it is there: `if os.path.exists(cache): rows = load(cache)`."""
     is_asked = visit.callee() in _ASKS or is_method_call(visit.call, *_ASKING_METHODS)

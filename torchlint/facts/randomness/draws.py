@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_generators
 from torchlint.catalogue.programs import DrawEntry
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.order import Moment, moment_of
+from torchlint.facts.data_loading.kept_generators import GIVEN_AS
 from torchlint.facts.definitions import definitions_of, is_given_here, is_none, only_value
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Field, Parameter, Through
-from torchlint.facts.full_names import Names
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Found, place_of
@@ -21,6 +22,9 @@ from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import last_word, method_called, targets_of, words_in
 from torchlint.facts.values import argument_of, may_be_hidden
+
+if TYPE_CHECKING:
+    from torchlint.facts.watch import Watch
 
 _INITIALISERS = frozenset({"trunc_normal_", "kaiming_normal_", "xavier_uniform_"})
 _INCIDENTAL = re.compile(
@@ -50,20 +54,24 @@ class Draw(Found, frozen=True, array_like=True, gc=False):
     """What has to be so for the call to run."""
 
 
-def may_draw(word: str) -> bool:
-    """Whether a method of this name may draw, from whatever generator."""
-    return word in load_generators().draws or _fills(word)
+@memoized
+def drawn_calls(facts: FileFacts, watch: Watch) -> Mapping[CallSite, Draw]:
+    """The calls of a file that draw for certain."""
+    found = ((site, _draw(facts, site, watch)) for site in possible_draws(facts, watch))
+    return {site: drawn for site, drawn in found if drawn is not None}
 
 
-def draw(
-    facts: FileFacts, site: CallSite, names: Names, table: Mapping[str, Sequence[DrawEntry]], methods: frozenset[str]
-) -> Draw | None:
-    """The draw that a call is for certain; None for one that decides nothing about a run's result.
+def possible_draws(facts: FileFacts, watch: Watch) -> list[CallSite]:
+    """The calls that may draw, by their names, from whatever generator, or are given one."""
+    drawing = load_generators().draws | watch.drawing_methods
+    words = (word for word in facts.calls.words if word in drawing or _fills(word))
+    return facts.calls.find(names=watch.draws.keys(), words=words, keywords=GIVEN_AS)
 
-    `methods`: those of objects, by which some of the table draw.
-    """
-    name = names.only or _name_by_type(facts, site, methods)
-    entry = next((one for one in table.get(name or "", ()) if _draws(facts, site, one)), None)
+
+def _draw(facts: FileFacts, site: CallSite, watch: Watch) -> Draw | None:
+    """The draw that a call is for certain; None for one that decides nothing about a run's result."""
+    name = facts.names(site.node.func, site.scope).only or _name_by_type(facts, site, watch.drawing_methods)
+    entry = next((one for one in watch.draws.get(name or "", ()) if _draws(facts, site, one)), None)
     generator = None if entry is None else entry.generator
     if entry is None and name is None and facts.imports_torch and _fills(method_called(site.node)):
         # `weight.normal_()`, where nothing tells whose method it is

@@ -18,16 +18,20 @@ from torchlint.facts.graphs import reached
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.places import Place, place_of
-from torchlint.facts.randomness.draws import Draw
+from torchlint.facts.randomness.draws import Draw, drawn_calls
 from torchlint.facts.randomness.origins import Origins, Steps
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
 from torchlint.facts.tree import last_word, method_called
+from torchlint.facts.words import says
 
 if TYPE_CHECKING:
     from torchlint.catalogue.programs import SaverEntry
     from torchlint.facts.call_edges import Edge
     from torchlint.facts.file import FileFacts
     from torchlint.facts.full_names import Names
+    from torchlint.facts.watch import Watch
+
+_SaverCall = tuple[CallSite, "Names", "SaverEntry"]
 
 
 _VALUES = ("", "order")
@@ -47,7 +51,7 @@ class Savers(msgspec.Struct, frozen=True):
             {method: entry for entry in entries for method in entry.methods},
         )
 
-    def calls_in(self, facts: FileFacts) -> Iterator[tuple[CallSite, Names, SaverEntry]]:
+    def calls_in(self, facts: FileFacts) -> Iterator[_SaverCall]:
         """The calls of a file that write, each with what is called."""
         for site in facts.calls.find(names=self.calls.keys(), words=self.methods.keys()):
             names = facts.names(site.node.func, site.scope)
@@ -91,13 +95,31 @@ class Saved(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.drawn.symbol
 
 
-def saved_results(
-    facts: FileFacts, sites: Sequence[tuple[CallSite, Names, SaverEntry]], drawn: Mapping[CallSite, Draw]
-) -> Iterator[Saved]:
-    """The calls among `sites` that write what a draw of this file, or a function of another file, makes."""
-    values = _certain(facts, drawn)
+class SavedResults(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a file tells of results that are written."""
+
+    calls: tuple[Saved, ...]
+    """Those that write what may depend on draws."""
+    writers: frozenset[Writer]
+    """Functions that write what they are given."""
+    drawn: tuple[Drawn, ...]
+    """Functions whose results depend on draws."""
+
+
+def saved_results(facts: FileFacts, watch: Watch, edges: Sequence[Edge]) -> SavedResults:
+    """All of it; `edges` are the file's calls of project code."""
+    savers, values = list(watch.savers.calls_in(facts)), _certain(facts, drawn_calls(facts, watch))
+    return SavedResults(
+        calls=(*_saved(facts, savers, values), *_handed_to_writers(facts, savers, values)),
+        writers=frozenset(_writers(facts, savers)),
+        drawn=tuple(_drawn_results(facts, values, edges)),
+    )
+
+
+def _saved(facts: FileFacts, savers: Sequence[_SaverCall], values: Mapping[ast.Call, Draw]) -> Iterator[Saved]:
+    """The calls that write what a draw of this file, or a function of another file, makes."""
     steps = Steps()
-    for site, names, entry in sites:
+    for site, names, entry in savers:
         block = _block_of_open_file(facts, site) if entry.of_open_file else None
         if entry.of_open_file and block is None:
             continue
@@ -110,11 +132,14 @@ def saved_results(
             yield Saved(facts.path, found, place_of(facts, site.node, site.statement), name)
 
 
-def handed_to_writers(facts: FileFacts, sites: Sequence[CallSite], drawn: Mapping[CallSite, Draw]) -> Iterator[Saved]:
+def _handed_to_writers(
+    facts: FileFacts, savers: Sequence[_SaverCall], values: Mapping[ast.Call, Draw]
+) -> Iterator[Saved]:
     """The calls of functions of other files, named for writing, that are given what draws make."""
-    values = _certain(facts, drawn)
-    steps = Steps()
-    for site in sites:
+    saving, steps = {site for site, _, _ in savers}, Steps()
+    for site in facts.calls.find(words=(word for word in facts.calls.words if says(word, "writing"))):
+        if site in saving:
+            continue
         names = names_called(facts, site.node.func, site.scope)
         others = [name for name in map(plain, names.of_project) if name.partition("::")[0] != facts.path]
         for argument, value in _given(site.node) if others else ():
@@ -126,9 +151,9 @@ def handed_to_writers(facts: FileFacts, sites: Sequence[CallSite], drawn: Mappin
                 yield from (Saved(facts.path, found, place, name, Writer(other, argument)) for other in others)
 
 
-def writers_of(facts: FileFacts, sites: Sequence[tuple[CallSite, Names, SaverEntry]]) -> Iterator[Writer]:
+def _writers(facts: FileFacts, savers: Sequence[_SaverCall]) -> Iterator[Writer]:
     """The functions of a file that write what they are given."""
-    for site, _, entry in sites:
+    for site, _, entry in savers:
         function = facts.function_of(site.scope)
         if function is None or (entry.of_open_file and _block_of_open_file(facts, site) is None):
             continue
@@ -153,9 +178,8 @@ def _parameters_in(facts: FileFacts, value: ast.expr, scope: int) -> set[str]:
     return found
 
 
-def drawn_results(facts: FileFacts, drawn: Mapping[CallSite, Draw], edges: Sequence[Edge]) -> Iterator[Drawn]:
+def _drawn_results(facts: FileFacts, values: Mapping[ast.Call, Draw], edges: Sequence[Edge]) -> Iterator[Drawn]:
     """The functions of a file that return what draws decide, or what functions of other files make of draws."""
-    values = _certain(facts, drawn)
     callers = grouped((edge.callee, edge.symbol) for edge in edges) if values else {}
     symbols = {draw.symbol for draw in values.values()}
     drawing = set(reached(symbols, lambda symbol: callers.get(f"{facts.path}::{symbol}", ())))

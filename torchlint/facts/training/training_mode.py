@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,12 +13,16 @@ from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.kept_generators import kept_generator
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names
+from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
-from torchlint.facts.randomness.draws import Draw
+from torchlint.facts.randomness.draws import Draw, drawn_calls, possible_draws
 from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.tree import is_method_call, last_word, words_in
 from torchlint.facts.values import argument_of, may_be_hidden
 from torchlint.facts.words import says
+
+if TYPE_CHECKING:
+    from torchlint.facts.watch import Watch
 
 DROPOUTS = frozenset(
     [*(f"torch.nn.Dropout{d}" for d in ("", "1d", "2d", "3d")), "torch.nn.AlphaDropout", "torch.nn.FeatureAlphaDropout"]
@@ -121,7 +126,26 @@ class SharedDraw(msgspec.Struct, frozen=True, array_like=True, gc=False):
     location: Location
 
 
-def shared_draw(facts: FileFacts, site: CallSite, drawn: Draw | None, cpu_draws: frozenset[str]) -> SharedDraw | None:
+class BatchUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What changes when a batch is split among threads."""
+
+    draws: tuple[SharedDraw, ...]
+    """The first draw of each symbol from a generator that they share."""
+    unsettled: frozenset[str]
+    """Symbols that may draw, or whose result may depend on the whole batch."""
+
+
+def batch_use(facts: FileFacts, watch: Watch) -> BatchUse:
+    """All of it."""
+    drawn = drawn_calls(facts, watch)
+    shared = (_shared_draw(facts, site, drawn.get(site), watch.cpu_draws) for site in possible_draws(facts, watch))
+    draws = grouped((one.symbol, one) for one in shared if one is not None)
+    unsettled = {facts.symbol_of(site) for site, names in facts.calls.named if _hangs_on_batch(site, names, watch)}
+    unsettled |= {one.symbol for one in drawn.values() if one.makes != "model"}
+    return BatchUse(tuple(alike[0] for alike in draws.values()), frozenset(unsettled))
+
+
+def _shared_draw(facts: FileFacts, site: CallSite, drawn: Draw | None, cpu_draws: frozenset[str]) -> SharedDraw | None:
     """A draw from Python's, NumPy's or torch's generator of the CPU, or from one that an object or a module keeps.
 
     None where it depends on a choice, as of a way to sample that a model may have: it may not be the usual one.
@@ -142,14 +166,13 @@ def _is_usual(facts: FileFacts, test: ast.expr) -> bool:  # noqa: ARG001
     return any(says(word, "chance") for word in words_in(test))
 
 
-def hangs_on_batch(site: CallSite, names: Names, layers: frozenset[str]) -> bool:
+def _hangs_on_batch(site: CallSite, names: Names, watch: Watch) -> bool:
     """Whether a call may look at a whole batch, or draw where that is not seen; what is not known may do so.
 
-    `layers` are those of the registry. Methods of whatever object count as plain: what they belong to is made by
-    another call.
+    Methods of whatever object count as plain: what they belong to is made by another call.
     """
     if not names.complete or not names.callees:
         return not isinstance(site.node.func, ast.Attribute)
-    if names.names & layers or argument_of(site.node, "dropout", None) is not None:
+    if names.names & watch.batch_layers or argument_of(site.node, "dropout", None) is not None:
         return True
     return not all("::" in name or name.startswith(_PLAIN) for name in names.names)
