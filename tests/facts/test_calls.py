@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from tests.facts.reading import facts_of_program
-from torchlint.facts.calls import Target, Way, called_functions, callers, targets
+from torchlint.facts.calls import Target, Way, callers, known_functions, targets
 from torchlint.facts.file import FileFacts
 from torchlint.facts.functions import parameters_by_keyword, positional_parameters
 
@@ -336,4 +336,4 @@ def test_parameters_and_arguments_belong_to_each_other() -> None:
 )
 def test_results_are_asked_only_of_functions_whose_result_it_is(program: str) -> None:
     facts = facts_of_program(program)
-    assert called_functions(facts, *call_here(facts)) == []
+    assert known_functions(facts, *call_here(facts)) == []

@@ -11,12 +11,11 @@ from torchlint.catalogue import load_catalogue
 from torchlint.checks.framework.registration import Check, ProgramCheck, all_checks, all_program_checks
 from torchlint.encoding import decoded, encoded
 from torchlint.facts.environment import ProcessStart, process_starts
-from torchlint.facts.extracts import Extract
 from torchlint.facts.summarising import summarise
-from torchlint.facts.summary import FileSummary
+from torchlint.facts.summary import Extract, FileSummary
 from torchlint.facts.watch import Watch
 
-STARTS = Extract("starts", tuple[ProcessStart, ...], lambda facts, watch: tuple(process_starts(facts, watch.processes)))
+STARTS = Extract("starts", tuple[ProcessStart, ...], lambda *asked: tuple(process_starts(*asked)))
 CODE = "import subprocess\n\ndef run():\n    subprocess.run(['python', 'a.py'])\n"
 
 

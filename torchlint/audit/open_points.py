@@ -12,6 +12,7 @@ from torchlint.audit.page import Light, Line, Page, topic
 from torchlint.diagnostics import Confidence, Diagnostic, Location, OpenPoints, Report, Severity
 from torchlint.engine.run import RunOptions
 from torchlint.errors import TorchlintError
+from torchlint.facts.notation import is_in
 
 CODE, NAME = "TL000", "open-point"
 """No rule: nothing selects, ignores or silences it, and it fails no run."""
@@ -86,7 +87,7 @@ def _finding(place: Location, text: str, about: Sequence[tuple[Page, Line]]) -> 
 
 def _owner(place: Location, names: Sequence[str]) -> str:
     """` (in train.py and 2 more programs)`, unless the place is the one program's own file."""
-    if len(names) == 1 and names[0].partition("::")[0] == place.path:
+    if len(names) == 1 and is_in(names[0], place.path):
         return ""
     more = len(names) - 1
     others = f" and {more} more program{'' if more == 1 else 's'}" if more else ""

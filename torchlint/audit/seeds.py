@@ -11,9 +11,9 @@ from torchlint.audit.page import Light, Line, Section, Spot
 from torchlint.checks.framework.visit import shortened
 from torchlint.diagnostics import Location
 from torchlint.facts.accelerators import GPUS
+from torchlint.facts.notation import Symbol
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
-from torchlint.project.call_graph import Symbol
 from torchlint.project.certainty import Certainty
 from torchlint.project.fresh_processes import unseeded_processes, worker_draws
 from torchlint.project.late_seeds import SeedOrder

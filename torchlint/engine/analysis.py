@@ -21,13 +21,12 @@ from torchlint.engine.prefilter import Prefilter, candidates
 from torchlint.engine.suppression import Comment, read_comments
 from torchlint.errors import OverBudget, Python2Source, SkippedSource, UnreadableSource
 from torchlint.facts.exports import exports_of
-from torchlint.facts.extracts import Extract
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import NameTable
 from torchlint.facts.imported import Modules
 from torchlint.facts.places import statement_lines
 from torchlint.facts.summarising import summarise
-from torchlint.facts.summary import FileSummary
+from torchlint.facts.summary import Extract, FileSummary
 from torchlint.facts.watch import Watch
 from torchlint.project.modules import ModuleIndex
 from torchlint.source.discovery import SUFFIXES

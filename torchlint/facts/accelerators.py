@@ -143,7 +143,9 @@ def _texts(tree: ast.Module, lines: Sequence[int], neutral: Collection[ast.expr]
             place = bisect.bisect_left(lines, first)
             if place == len(lines) or lines[place] > (node.end_lineno or first):
                 continue
-        if _says_nothing(node) or node in neutral:
+        # Docstrings, `x.device`, and the argument `device=x.device` say nothing.
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if is_text or node in neutral or _follows_a_tensor(node.value if isinstance(node, ast.keyword) else node):
             continue
         if isinstance(node, ast.ImportFrom):
             yield from {f"{node.module}.{alias.name}" for alias in node.names} - words.neutral
@@ -152,13 +154,6 @@ def _texts(tree: ast.Module, lines: Sequence[int], neutral: Collection[ast.expr]
         if isinstance(text, str):
             yield text
         waiting += children(node)
-
-
-def _says_nothing(node: ast.AST) -> bool:
-    """Docstrings, `x.device`, and the argument `device=x.device`."""
-    if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Constant)
-    return _follows_a_tensor(node.value if isinstance(node, ast.keyword) else node)
 
 
 def _follows_a_tensor(node: ast.AST) -> bool:

@@ -23,6 +23,7 @@ from torchlint.facts.full_names import Names
 from torchlint.facts.functions import decorators_of
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.notation import is_in, last_part
 from torchlint.facts.objects import called_by, objects_of, project_names
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
@@ -148,10 +149,10 @@ def _call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch) ->
     is_made = symbol.endswith(".__init__")  # where modules are made, there is no tensor yet
     callees = [*(name for name, _ in called), *(name for _, name in mentioned)]
     # What tests hand to other files says nothing of how those are used.
-    counts = not is_test(facts.path) or any(name.startswith(f"{facts.path}::") for name in callees)
+    counts = not is_test(facts.path) or any(is_in(name, facts.path) for name in callees)
     if passing and counts and not is_made:
         passing = passing_of(facts, site)
-    is_of_another = any(not name.startswith(f"{facts.path}::") for name, _ in called)
+    is_of_another = any(not is_in(name, facts.path) for name, _ in called)
     objects = tuple(_objects(facts, site)) if is_of_another and not is_test(facts.path) else ()
     for callee, given in called:  # a large project calls few of its functions
         yield _CallEdge(Edge(symbol, sys.intern(callee), passing=passing, objects=objects), given)
@@ -222,7 +223,7 @@ def _in_worker(facts: FileFacts, site: CallSite, starter: Starter | None, edge: 
 
 def _is_function(name: str) -> bool:
     """Whether a project name is written as functions are: a class that is handed on need not be called."""
-    return not name.rpartition("::")[2].rpartition(".")[2][:1].isupper()
+    return not last_part(name)[:1].isupper()
 
 
 def property_edges(facts: FileFacts) -> Iterator[Edge]:
@@ -235,7 +236,7 @@ def property_edges(facts: FileFacts) -> Iterator[Edge]:
             text = "\n".join(facts.source.lines[node.lineno - 1 : node.end_lineno])  # type: ignore[attr-defined]
             if not names.isdisjoint(_OWN_ATTRIBUTE.findall(text)):  # few are gone through
                 read = names.intersection(one.attr for one in ast.walk(node) if is_own(one))
-                yield from (Edge(method.qualname, f"{facts.path}::{scope.qualname}.{name}") for name in sorted(read))
+                yield from (Edge(method.qualname, f"{facts.full_name(scope.index)}.{name}") for name in sorted(read))
 
 
 def group_edges(facts: FileFacts) -> Iterator[Edge]:

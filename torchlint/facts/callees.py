@@ -12,6 +12,7 @@ from torchlint.facts.classes import attribute_values, bases_of
 from torchlint.facts.full_names import Names, public_name, union_of
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.notation import is_result
 from torchlint.facts.tensors.methods import is_method_of_tensors
 from torchlint.facts.tree import is_own, is_self, is_super
 
@@ -60,7 +61,7 @@ def names_handed_in(facts: FileFacts, value: ast.expr, scope: int) -> Names:
         if not isinstance(value.value, ast.Name) or is_method_of_tensors(value.attr):
             return names
         held = names_handed_in(facts, value.value, scope).of_project
-        methods = [facts.resolver.member(name, value.attr) for name in held if name.endswith("()")]
+        methods = [facts.resolver.member(name, value.attr) for name in held if is_result(name)]
         return union_of(methods, complete=False)
     parameter, function = facts.parameter_named(value, scope), facts.function_of(scope)
     return names if parameter is None or function is None else _names_given(facts, function, parameter)

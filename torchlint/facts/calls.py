@@ -30,6 +30,7 @@ from torchlint.facts.functions import (
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import followed
 from torchlint.facts.moves import moved
+from torchlint.facts.notation import Def, Member, Part, Result, is_result, maker_of, reference, result_of, root_of
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_of_own, is_self, is_super
 from torchlint.facts.values import Arguments, arguments_of, handed_arguments, handed_function, starter_of
@@ -181,13 +182,16 @@ def _named(facts: FileFacts, callee: Callee) -> Target | None:
 
 def function_named(facts: FileFacts, name: str) -> Target | None:
     """The function of this file that a full name means when it is called; for a class, its `__init__`."""
-    made, is_of_instance, method = name.partition("()")
-    owner = own_scope(facts, made)
-    if is_of_instance:  # `path::Net()` or `path::Net().step`; what a function returns is not told by its name
-        if owner is None or facts.symbols.scopes[owner].kind is not ScopeKind.CLASS or "()" in method:
+    owner = own_scope(facts, root_of(name))
+    is_class = owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS
+    match reference(name):
+        case Result(Def()):
+            return _instance(facts, owner) if is_class else None
+        case Member(Result(Def()), method):  # what a function returns is not told by its name
+            return _bound(facts, method_of(facts, owner, method)) if owner is not None and is_class else None
+        case Result() | Member() | Part():
             return None
-        return _bound(facts, method_of(facts, owner, method[1:])) if method else _instance(facts, owner)
-    if owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS:
+    if is_class:
         made_by = _bound(facts, method_of(facts, owner, "__init__"))
         return None if made_by is None else replace(made_by, way=Way.MADE)
     function = None if owner is None else facts.symbols.scopes[owner]
@@ -228,13 +232,13 @@ def _made_by(facts: FileFacts, call: ast.Call, scope: int) -> tuple[Target | Non
 
 def wrapped_by(facts: FileFacts, call: ast.Call, scope: int) -> ast.expr | None:
     """`net` in `nn.DataParallel(net)`: the module that runs when what the call makes is called."""
-    wraps = bool(call.args) and is_wrapper(f"{facts.names(call.func, scope).only}()")
+    wraps = bool(call.args) and is_wrapper(result_of(facts.names(call.func, scope).only or ""))
     return call.args[0] if wraps else None
 
 
 def is_wrapper(name: str) -> bool:
     """Whether a full name is an object that runs the module it was given."""
-    return name.endswith("()") and name.removesuffix("()") in load_values().wrapping
+    return is_result(name) and maker_of(name) in load_values().wrapping
 
 
 def _held(facts: FileFacts, expression: ast.expr, scope: int) -> Iterator[Given]:
@@ -259,11 +263,6 @@ def targets(facts: FileFacts, call: ast.Call, scope: int) -> list[Target]:
     """The functions of this file that a call may run, itself or by what it starts, and what they are given."""
     called = [one.given(arguments_of(call), scope) for one in functions_of(facts, call.func, scope) if one is not None]
     return [*called, *started(facts, call, scope)]
-
-
-def called_functions(facts: FileFacts, call: ast.Call, scope: int) -> list[int]:
-    """The functions of this file whose result a call gives; empty where it may be another's."""
-    return known_functions(facts, call.func, scope)
 
 
 def known_functions(facts: FileFacts, expression: ast.expr, scope: int) -> list[int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.facts.full_names import MOST_CHOICES, UNKNOWN, Names, dotted, union_of
 from torchlint.facts.moves import moved
+from torchlint.facts.notation import is_result, name_in, symbol_of
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tree import last_word
 
@@ -87,12 +88,12 @@ def _variables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> I
     elif isinstance(table, ast.Attribute):
         value, owner = table.value, resolver.symbols.scopes[scope].owner
         if isinstance(value, ast.Name) and value.id in ("self", "cls"):  # in a method they are the class
-            holders = [] if owner is None else [f"{resolver.path}::{resolver.symbols.scopes[owner].qualname}"]
+            holders = [] if owner is None else [name_in(resolver.path, resolver.symbols.scopes[owner].qualname)]
         else:
             found = resolver.names(value, scope, depth - 1).of_project
-            holders = [name for name in found if not name.endswith("()")]
+            holders = [name for name in found if not is_result(name)]
         for name in holders:
-            path, _, qualname = name.partition("::")
+            path, qualname = symbol_of(name)
             if path == resolver.path:
                 scopes = [one.index for one in resolver.symbols.scopes if one.qualname == qualname]
                 yield from ((resolver, index, table.attr) for index in scopes[:1])

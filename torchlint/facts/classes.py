@@ -57,7 +57,7 @@ def own_class(facts: FileFacts, expression: ast.expr, scope: int) -> str:
     else:
         is_one = is_own(expression) and expression.attr == "__class__"
     owner = facts.class_of(scope) if is_one else None
-    return "" if owner is None else f"{facts.path}::{facts.symbols.scopes[owner].qualname}"
+    return "" if owner is None else facts.full_name(owner)
 
 
 def _own_bases(facts: FileFacts, owner: int) -> Iterator[int]:

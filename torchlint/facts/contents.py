@@ -14,6 +14,7 @@ from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import dominates, may_follow
 from torchlint.facts.flow.values import EACH, Content, Field, Item, Path, fits
 from torchlint.facts.grouping import grouped
+from torchlint.facts.notation import hangs_on_call, maker_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, Variable
 from torchlint.facts.tree import is_main_guard, is_own
@@ -74,7 +75,7 @@ def picked(display: ast.expr, scope: int, parts: Path) -> list[Part] | None:
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, parts: Path) -> list[Part] | None:
     name, words = facts.names(call.func, scope).only or "", load_containers()
-    if isinstance(call.func, ast.Attribute) and ("()" in name or "." not in name):
+    if isinstance(call.func, ast.Attribute) and (hangs_on_call(name) or "." not in name):
         if call.func.attr in words.taking and call.args:
             defaults = [(one, scope, parts) for one in call.args[1:]]
             return [(call.func.value, scope, (Item.at(call.args[0]), *parts)), *defaults]
@@ -118,7 +119,7 @@ def put_into(facts: FileFacts, holder: ast.expr, scope: int, parts: Path) -> tup
 def stored_by_others(facts: FileFacts, name: str, classes: set[str]) -> list[tuple[ast.expr, int]]:
     """What code stores under an attribute of objects that may be of some classes, not by `self`."""
     found = facts.cached(_by_field).get(name, ())
-    made = [(one, (facts.names(one.holder, one.scope).only or "").removesuffix("()")) for one in found]
+    made = [(one, maker_of(facts.names(one.holder, one.scope).only or "")) for one in found]
     return [(one.value, one.scope) for one, owner in made if owner in classes or not owner]
 
 

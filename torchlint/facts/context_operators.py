@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import argument_naming_model
 from torchlint.facts.constants import value_of
-from torchlint.facts.extracts import Extract
 from torchlint.facts.scopes import CallSite
-from torchlint.facts.summary import OperatorCall
+from torchlint.facts.summary import Extract, OperatorCall
 from torchlint.facts.values import argument_of
 
 if TYPE_CHECKING:

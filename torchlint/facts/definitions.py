@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import replace
 
 from torchlint.facts.callees import names_called
-from torchlint.facts.calls import arguments_for, called_functions, callers, is_wrapper, known_functions, wrapped_by
+from torchlint.facts.calls import arguments_for, callers, is_wrapper, known_functions, wrapped_by
 from torchlint.facts.classes import all_values_of, attribute_values, family_of, heirs, lineage, parts_of, values_of
 from torchlint.facts.contents import (
     Part,
@@ -27,11 +27,11 @@ from torchlint.facts.contents import (
     stored_by_others,
     taken_from,
 )
-from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.values import CALLED, EACH, EVERYWHERE, Definition, End, Field, Item, Parameter, Path, Through
 from torchlint.facts.functions import is_plain, own_scope, returned_values
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
+from torchlint.facts.notation import is_of_project, is_result, maker_of
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tree import is_literal_none, is_own
@@ -174,7 +174,7 @@ def _of_contents(facts: FileFacts, one: Definition, through: Through) -> list[En
         return _all(found)
     name = facts.names(one.node, one.scope).only or "" if isinstance(one.node, ast.Call | ast.Name) else ""
     field, *rest = one.parts or (None,)
-    owner = own_scope(facts, name.removesuffix("()")) if isinstance(field, Field) else None
+    owner = own_scope(facts, maker_of(name)) if isinstance(field, Field) else None
     if owner is None or not isinstance(field, Field) or facts.symbols.scopes[owner].kind is not ScopeKind.CLASS:
         return None
     held = [_part_of(end, tuple(rest), through) for end in _of_class(facts, owner, field.name, through)]
@@ -195,7 +195,7 @@ def _references(facts: FileFacts, node: ast.expr, scope: int, through: Through) 
         return [Definition(node.value, scope)]
     if not isinstance(node, ast.Call) or Through.RESULTS not in through:
         return None
-    returned = _given_back(facts, called_functions(facts, node, scope))
+    returned = _given_back(facts, known_functions(facts, node.func, scope))
     if returned is not None:
         return [*returned]
     is_handed = Through.PARAMETERS in through and _may_be_handed(facts, node, scope)
@@ -240,8 +240,8 @@ def _of_attribute(facts: FileFacts, attribute: ast.Attribute, scope: int, throug
         return _of_class(facts, facts.class_of(scope), attribute.attr, through) or [None]
     bound, made = facts.bindings(attribute.value, scope), facts.names(attribute.value, scope).only or ""
     annotation = bound[0].annotation if len(bound) == 1 else None
-    if made.endswith("()"):
-        owner = own_scope(facts, made.removesuffix("()"))
+    if is_result(made):
+        owner = own_scope(facts, maker_of(made))
     else:
         owner = None if annotation is None else own_scope(facts, facts.names(annotation, bound[0].scope).only or "")
     declared = list(_declared(facts, owner, attribute.attr, through))
@@ -259,7 +259,7 @@ def _of_class(facts: FileFacts, owner: int | None, name: str, through: Through) 
     if Through.CONTENTS not in through:
         return [*starmap(Definition, values_of(facts, own, name)), *_of_body(facts, owner, name, through)]
     others = [value for heir in heirs(facts, owner) for value in all_values_of(facts, heir, name)]
-    others += stored_by_others(facts, name, {symbol_of(facts, one) for one in family_of(facts, owner)})
+    others += stored_by_others(facts, name, {facts.full_name(one) for one in family_of(facts, owner)})
     declared = next(filter(None, (_of_body(facts, one, name, through) for one in lineage(facts, owner))), [])
     found = [*starmap(Definition, (*all_values_of(facts, own, name), *others)), *declared]
     return [one for one in found if not is_none(one)] or found
@@ -302,4 +302,4 @@ def _may_be_handed(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     """Whether a call is of a function or an object that some caller gave: `self.model(images)`."""
     is_kept = isinstance(call.func, ast.Name) or is_own(call.func)
     names = names_called(facts, call.func, scope).names if is_kept else ()
-    return is_kept and all(("::" in one and one.endswith("()")) or is_wrapper(one) for one in names)
+    return is_kept and all((is_of_project(one) and is_result(one)) or is_wrapper(one) for one in names)

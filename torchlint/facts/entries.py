@@ -14,6 +14,7 @@ from torchlint.diagnostics import Location
 from torchlint.facts.control.blocks import Function
 from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.functions import own_scope
+from torchlint.facts.notation import is_of_project
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import decorator_names
 from torchlint.facts.scopes import CallSite
@@ -133,7 +134,8 @@ def _is_command(facts: FileFacts, decorator: ast.expr, scope: int, watch: Watch)
     if any(name.endswith(_GROUPS) for name in names):
         return False
     # As `@cli.command()`, where `cli` is a function of the project that another decorator made a group.
-    return bool(names & watch.command_decorators) or any("::" in one and one.endswith(".command") for one in names)
+    own = (one for one in names if is_of_project(one))
+    return bool(names & watch.command_decorators) or any(one.endswith(".command") for one in own)
 
 
 def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from torchlint.catalogue.programs import ProcessStarters
 from torchlint.diagnostics import Location
 from torchlint.facts.file import FileFacts
 from torchlint.facts.tree import literal_text, method_called
+from torchlint.facts.watch import Watch
 
 _SETTERS = frozenset({"os.environ.setdefault", "os.putenv", "os.environ.__setitem__"})
 
@@ -92,11 +92,11 @@ class ProcessStart(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """In the joined source."""
 
 
-def process_starts(facts: FileFacts, starters: ProcessStarters) -> Iterator[ProcessStart]:
+def process_starts(facts: FileFacts, watch: Watch) -> Iterator[ProcessStart]:
     """What starts processes; no command that is evidently no Python, such as `git`."""
-    for site in facts.calls.find(names=starters.calls_and_commands):
-        is_command = facts.names(site.node.func, site.scope).names <= frozenset(starters.commands)
-        if not is_command or _program(site.node) not in starters.other_programs:
+    for site in facts.calls.find(names=watch.processes.calls_and_commands):
+        is_command = facts.names(site.node.func, site.scope).names <= frozenset(watch.processes.commands)
+        if not is_command or _program(site.node) not in watch.processes.other_programs:
             yield ProcessStart(facts.symbol_of(site), site.node.lineno)
 
 

@@ -19,6 +19,7 @@ from torchlint.facts.grouping import grouped
 from torchlint.facts.imported import Modules
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.names import Resolver
+from torchlint.facts.notation import name_in
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind, SymbolTable, Variable
 from torchlint.facts.tree import TreeIndex, is_main_guard, is_own, last_word
 from torchlint.facts.values import Values
@@ -141,6 +142,10 @@ class FileFacts(msgspec.Struct):
             return None
         name = last_word(expression)
         return name if [one.kind for one in owner.bindings[name]] == [BindingKind.PARAMETER] else None
+
+    def full_name(self, scope: int) -> str:
+        """The full name of a function or class of the file."""
+        return name_in(self.path, self.symbols.scopes[scope].qualname)
 
     def symbol_of(self, site: CallSite) -> str:
         """Which part of the file runs this call: a function's qualified name, `<main>`, or `` at import."""

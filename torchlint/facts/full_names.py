@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from torchlint.catalogue.programs import NameFile, Starter
+from torchlint.facts.notation import Member, hangs_on_call, is_of_project, reference, result_of, symbol_of
 
 
 class Callee(msgspec.Struct, frozen=True):
@@ -44,9 +45,9 @@ class Names(msgspec.Struct, frozen=True):
         every = [callee.name for callee in self.callees]
         names = frozenset(every)
         force_setattr(self, "names", names)
-        is_of_library = self.complete and not any("::" in name or "()" in name for name in every)
+        is_of_library = self.complete and not any(is_of_project(name) or hangs_on_call(name) for name in every)
         force_setattr(self, "is_of_library", is_of_library)
-        force_setattr(self, "of_project", tuple([name for name in every if "::" in name]))
+        force_setattr(self, "of_project", tuple([name for name in every if is_of_project(name)]))
         force_setattr(self, "only", self.callees[0].name if self.complete and len(names) == 1 else None)
 
 
@@ -87,9 +88,9 @@ def public_name(name: str) -> str:
     Functions of torch are also called by the names that its dispatcher has: `torch.ops.aten.index_add`; whoever names
     an overload (`.default`) mostly writes what torch's own function runs.
     """
-    path, separator, qualname = name.partition("::")
-    if not separator:
+    if not is_of_project(name):
         return f"torch.{name.removeprefix(_ATEN)}" if name.startswith(_ATEN) else name
+    path, qualname = symbol_of(name)
     module = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     return f"{module}.{qualname}" if qualname else module
 
@@ -100,7 +101,9 @@ class NameTable:
     def __init__(self, names: NameFile, known: frozenset[str], starters: Iterable[Starter] = ()) -> None:
         self.starters = {call: starter for starter in starters for call in starter.calls}
         """The calls that run a function which they are handed."""
-        self.entered = frozenset(call.rpartition(".")[0] for call in self.starters if "()." in call)
+        self.entered = frozenset(
+            call.rpartition(".")[0] for call in self.starters if isinstance(reference(call), Member)
+        )
         """What gives itself in a `with` statement: `with Pool() as pool`."""
         self._same = sorted(names.same.items(), key=lambda item: -len(item[0]))
         self._starts = tuple(names.same)
@@ -131,7 +134,7 @@ class NameTable:
         """What a call gives: an object of a type that the catalogue knows, or `typer.Typer()`."""
         found = self._made.get(call)
         if found is None:
-            found = next((name for pattern, name in self._patterns if pattern.fullmatch(call)), f"{call}()")
+            found = next((name for pattern, name in self._patterns if pattern.fullmatch(call)), result_of(call))
             self._made[call] = found
         return found
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.catalogue.load import load_values
 from torchlint.facts.grouping import grouped
+from torchlint.facts.notation import symbol_of
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def own_scope(facts: FileFacts, name: str) -> int | None:
     """The scope of the function or class of this file that a full name means."""
-    path, _, qualname = name.partition("::")
+    path, qualname = symbol_of(name)
     return facts.cached(_by_qualname).get(qualname) if path == facts.path else None
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.catalogue.load import load_values
-from torchlint.facts.calls import called_functions, callers
+from torchlint.facts.calls import callers, known_functions
 from torchlint.facts.classes import attribute_values
 from torchlint.facts.control.blocks import Function, lines_of
 from torchlint.facts.control.conditions import governed
@@ -66,7 +66,7 @@ def _answer_without_gradients(facts: FileFacts, test: ast.expr, scope: int) -> b
     if isinstance(test, ast.Call):
         if facts.names(test.func, scope).only == "torch.is_grad_enabled":
             return False
-        called = called_functions(facts, test, scope)
+        called = known_functions(facts, test.func, scope)
         returned = [(value, function) for function in called for value in returned_values(facts, function)]
         return _answer_without_gradients(facts, *returned[0]) if len(returned) == 1 else None
     if isinstance(test, ast.Name) and test.id in ("is_decoding", "is_inference", "inference"):

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Protocol
 
 from torchlint.facts.full_names import MOST_CHOICES, UNKNOWN, Names, named, union_of
+from torchlint.facts.notation import name_in, qualname_of
 from torchlint.facts.scopes import ImportTarget
 from torchlint.facts.tree import last_word, literal_text
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 _INSTANTIATING = frozenset({"hydra.utils.instantiate", "hydra.utils.call"})
 """What makes an object of the class that `_target_` names."""
-_OWN = "::instantiate_from_config"
+_OWN = "instantiate_from_config"
 """What projects call a function of theirs that does so by the name under `target`: latent diffusion and its heirs."""
 
 
@@ -75,7 +76,7 @@ def imported(resolver: Resolver, target: ImportTarget, depth: int) -> Names:
 
 def module_named(path: str) -> Names:
     """A module of the project."""
-    return named(f"{path}::")
+    return named(name_in(path))
 
 
 def member_of_module(resolver: Resolver, home: str, name: str) -> Names:
@@ -87,7 +88,7 @@ def member_of_module(resolver: Resolver, home: str, name: str) -> Names:
 
 def is_instantiating(function: Names) -> bool:
     """Whether a function makes objects of the classes that its settings name."""
-    return function.only in _INSTANTIATING or (function.only or "").endswith(_OWN)
+    return function.only in _INSTANTIATING or qualname_of(function.only or "") == _OWN
 
 
 def imported_by_target(resolver: Resolver, call: ast.Call, depth: int = 1, *, inside: bool = False) -> Names:

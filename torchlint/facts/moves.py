@@ -32,12 +32,6 @@ def is_move(method: str) -> bool:
     return method in load_values().methods[Kind.MODULE] and method not in _OF_OTHERS
 
 
-def is_instance(name: str) -> bool:
-    """Whether a full name is an object of a class: `torch.nn.CrossEntropyLoss()`, as far as capitals tell."""
-    made = name.removesuffix("()").rpartition("::")[2].rpartition(".")[2]
-    return name.endswith("()") and made[:1].isupper()
-
-
 def changed(value: ast.expr | None) -> tuple[ast.expr, list[str]] | None:
     """`x`, and `map` and the `""` of a subscript, in `x[0].map(f)`; None where nothing is asked of anything."""
     steps: list[str] = []

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from torchlint.facts.choices import chosen, listed
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, named, union_of
 from torchlint.facts.imported import Modules, imported, imported_by_target, is_instantiating, member_of_module, starred
-from torchlint.facts.moves import changed, is_instance, is_move, moved
+from torchlint.facts.moves import changed, is_move, moved
 from torchlint.facts.namespaces import gone_through, looked_up, picked_from
+from torchlint.facts.notation import is_instance, is_of_project, is_result, name_in, result_of, symbol_of
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind, SymbolTable
 from torchlint.facts.tree import literal_text
 
@@ -114,7 +115,7 @@ class Resolver:
             return UNKNOWN
         if is_instantiating(function):
             made = imported_by_target(self, call, depth)
-            return named(*(f"{one.name}()" for one in made.callees), complete=made.complete)
+            return named(*(result_of(one.name) for one in made.callees), complete=made.complete)
         if call.args and function.only == _COMPILE:
             return self.names(call.args[0], scope, depth - 1)
         if not call.args or function.only != "functools.partial":
@@ -133,17 +134,17 @@ class Resolver:
 
     def member(self, owner: str, attribute: str) -> Names:
         """`owner.attribute`, where `owner` is a full name or a project name."""
-        path, separator, qualname = owner.partition("::")
-        if owner.endswith("()") or not separator:
+        if is_result(owner) or not is_of_project(owner):
             full = f"{owner}.{attribute}"
             known = self._outside.get(full)
             if known is not None:
                 return known
-            home = None if owner.endswith("()") else self.modules.locate(ImportTarget(owner, None, 0), self.path)
+            home = None if is_result(owner) else self.modules.locate(ImportTarget(owner, None, 0), self.path)
             if home is not None:
                 return self.modules.exported(home, attribute)
             found = self._outside[full] = named(self.table.canonical(full))
             return found
+        path, qualname = symbol_of(owner)
         return named(f"{owner}.{attribute}") if qualname else member_of_module(self, path, attribute)
 
     def name(self, name: str, scope: int, depth: int = _DEPTH) -> Names:
@@ -233,7 +234,7 @@ class Resolver:
         if binding.kind is BindingKind.IMPORT and binding.target is not None:
             return imported(self, binding.target, depth)
         if binding.kind is BindingKind.DEFINITION and binding.definition is not None:
-            return named(f"{self.path}::{self.symbols.scopes[binding.definition].qualname}")
+            return named(name_in(self.path, self.symbols.scopes[binding.definition].qualname))
         if binding.kind is BindingKind.ELEMENT:
             found = gone_through(self, binding, depth)
             return found if found.callees else listed(self, binding, depth - 1)
@@ -259,8 +260,8 @@ class Resolver:
             annotation = annotation.slice  # type: ignore[attr-defined]
         if literal_text(annotation).isidentifier():
             annotation = ast.Name(literal_text(annotation), ast.Load())
-        made = f"{self.names(annotation, scope, depth).only}()"
-        return named(made, complete=False) if "::" in made and is_instance(made) else UNKNOWN
+        made = result_of(self.names(annotation, scope, depth).only or "")
+        return named(made, complete=False) if is_of_project(made) and is_instance(made) else UNKNOWN
 
     def exported(self, name: str) -> Names:
         """What other files get when they import `name` from this one; see `ModuleIndex.exported`."""

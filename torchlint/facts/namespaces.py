@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.facts.contents import entries_gone_through
 from torchlint.facts.flow.values import Item
 from torchlint.facts.full_names import UNKNOWN, Names, named, union_of
+from torchlint.facts.notation import hangs_on_call, is_module, name_in, symbol_of
 from torchlint.facts.scopes import Binding, BindingKind
 from torchlint.facts.tree import is_method_call, literal_text
 from torchlint.facts.values import argument_of
@@ -71,7 +72,7 @@ def looked_up(resolver: Resolver, call: ast.Call, function: str, scope: int, dep
     if function in IMPORTING:  # any of the modules of the project that the text may name
         written = pattern_of(resolver, call.args[0], scope)
         modules = resolver.modules.matching(written, resolver.path) if says_any(written) else ()
-        names = [f"{path}::" for path in modules] if len(modules) <= _MOST_MODULES else []
+        names = [name_in(path) for path in modules] if len(modules) <= _MOST_MODULES else []
         return named(*names, complete=False) if names else UNKNOWN
     if function == "builtins.eval":
         # What the module has of that name, be it a module. Other texts than names may say anything.
@@ -116,7 +117,7 @@ def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list
 
 def _modules(resolver: Resolver, expression: ast.expr, scope: int, depth: int) -> list[str]:
     names = resolver.names(expression, scope, depth).of_project
-    return [name.removesuffix("::") for name in names if name.endswith("::")]
+    return [symbol_of(name)[0] for name in names if is_module(name)]
 
 
 def _picked_from_any(resolver: Resolver, tables: list[str], key: ast.expr, scope: int) -> Names | None:
@@ -124,7 +125,7 @@ def _picked_from_any(resolver: Resolver, tables: list[str], key: ast.expr, scope
     if not tables:
         return None
     if isinstance(key, ast.Constant):
-        found = [resolver.member(f"{table}::", str(key.value)) for table in tables]
+        found = [resolver.member(name_in(table), str(key.value)) for table in tables]
     else:
         written = "" if key is _EVERY else pattern_of(resolver, key, scope)
         found = [_picked(resolver, table, written) for table in tables]
@@ -144,9 +145,10 @@ def _picked(resolver: Resolver, path: str, written: str, *, has_imports: bool = 
             is_offered = has_all or any(one.kind is not BindingKind.IMPORT for one in bindings)
             if not name.startswith("_") and pattern.fullmatch(name) and is_offered:
                 names = resolver.modules.exported(home.path, name)
-                qualname = (names.only or "").partition("::")[2]
-                is_module = not qualname and (names.only or "").endswith("::")
-                is_meant = has_imports if is_module else bool(qualname) and "()" not in qualname
+                qualname = symbol_of(names.only or "")[1]
+                is_meant = (
+                    has_imports if is_module(names.only or "") else bool(qualname) and not hangs_on_call(qualname)
+                )
                 options |= {name: names} if is_meant else {}
                 if len(options) > _MOST:
                     return UNKNOWN  # a library of models: asking them all takes long

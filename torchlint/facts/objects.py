@@ -1,7 +1,7 @@
 """What of the project an expression may be, what functions give, and what calls run: where edges of calls lead.
 
-An object is written by the full name of what gives it: `nets.py::Net()` for what a class makes, `nets.py::build()` for
-what a function returns, `nets.py::build()[1]` for a part of that. The project tells the class (project/objects.py).
+An object is named by what gives it (facts/notation.py): `nets.py::Net()` is made by a class, `nets.py::build()` is what
+a function returns, `nets.py::build()[1]` a part of that. The project tells the class (project/objects.py).
 """
 
 from __future__ import annotations
@@ -18,13 +18,30 @@ from torchlint.facts.data_loading.loaders import LOADERS
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.references import plain
 from torchlint.facts.full_names import Names
 from torchlint.facts.functions import choices, decorators_of, is_method, returned_values, yielded_values
 from torchlint.facts.grouping import grouped
 from torchlint.facts.imported import imported_by_target, is_instantiating
 from torchlint.facts.memoizing import followed
-from torchlint.facts.moves import is_instance
+from torchlint.facts.notation import (
+    Def,
+    Member,
+    Module,
+    Result,
+    hangs_on_call,
+    is_instance,
+    is_module,
+    is_of_project,
+    is_result,
+    last_part,
+    maker_of,
+    name_in,
+    part_of,
+    plain,
+    qualname_of,
+    reference,
+    result_of,
+)
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tensors.methods import is_method_of_tensors
 from torchlint.facts.tree import is_own, is_self, is_super, last_word
@@ -39,7 +56,7 @@ OF_LOADERS = "dataset"
 _MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 
 
-class Result(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class GivenObject(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """An object, a class or a function that a function gives to whom calls it."""
 
     function: str
@@ -55,13 +72,13 @@ def objects_of(facts: FileFacts, value: ast.expr, scope: int) -> tuple[str, ...]
 
 
 def _objects(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[str]:
-    named = [name for name in names_handed_in(facts, value, scope).of_project if name.endswith("()")]
+    named = [name for name in names_handed_in(facts, value, scope).of_project if is_result(name)]
     if named:
         yield from named
     elif isinstance(value, ast.Name):
         owner, variable = facts.class_of(scope), facts.variable(value, scope)
         if is_self(value) and owner is not None:
-            yield f"{facts.path}::{facts.symbols.scopes[owner].qualname}()"
+            yield result_of(facts.full_name(owner))
         yield from () if variable is None else _held(facts, *variable)
     elif isinstance(value, ast.Attribute):
         yield from (_kept if is_own(value) else _of_loader)(facts, value, scope)
@@ -69,7 +86,7 @@ def _objects(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[str]:
         yield from _elements(facts, value.value, scope)
     elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         holders = objects_of(facts, value.func.value, scope)
-        yield from (f"{name}.{value.func.attr}()" for name in holders)
+        yield from (result_of(f"{name}.{value.func.attr}") for name in holders)
 
 
 @followed(otherwise=())
@@ -86,7 +103,7 @@ def _kept(facts: FileFacts, own: ast.Attribute, scope: int) -> Iterator[str]:
         for held, where in values_of(facts, owner, own.attr):
             yield from objects_of(facts, held, where)
         for held, where, place in parts_of(facts, owner, own.attr):
-            yield from (f"{name}[{place}]" for name in objects_of(facts, held, where))
+            yield from (part_of(name, place) for name in objects_of(facts, held, where))
 
 
 def _of_loader(facts: FileFacts, attribute: ast.Attribute, scope: int) -> Iterator[str]:
@@ -104,8 +121,8 @@ def _bound(facts: FileFacts, binding: Binding) -> Iterator[str]:
     if binding.kind is BindingKind.ELEMENT:
         yield from _elements(facts, binding.value, binding.scope)
     elif binding.kind in (BindingKind.PART, BindingKind.ENTERED, BindingKind.ASSIGN):
-        place = f"[{binding.position}]" if binding.kind is BindingKind.PART else ""
-        yield from (f"{one}{place}" for one in objects_of(facts, binding.value, binding.scope))
+        held = objects_of(facts, binding.value, binding.scope)
+        yield from (part_of(one, binding.position) for one in held) if binding.kind is BindingKind.PART else held
 
 
 def _elements(facts: FileFacts, collection: ast.expr, scope: int) -> Iterator[str]:
@@ -123,19 +140,19 @@ def _elements(facts: FileFacts, collection: ast.expr, scope: int) -> Iterator[st
             yield from objects_of(facts, element, where)
 
 
-def results_of(facts: FileFacts) -> Iterator[Result]:
+def results_of(facts: FileFacts) -> Iterator[GivenObject]:
     """The objects of the project that functions of the file give, as far as they return nothing else in sight."""
     for function in facts.symbols.scopes:
         if function.kind is ScopeKind.FUNCTION:
             yield from dict.fromkeys(_given_by(facts, function))
 
 
-def _given_by(facts: FileFacts, function: Scope) -> Iterator[Result]:
+def _given_by(facts: FileFacts, function: Scope) -> Iterator[GivenObject]:
     values = returned_values(facts, function.index)
     if not values and not _MANAGERS.isdisjoint(decorators_of(facts, function)):
         values = yielded_values(facts, function.index)
     found = [
-        Result(function.qualname, name, place)
+        GivenObject(function.qualname, name, place)
         for value in (choice for one in values for choice in choices(one))
         for place, part in (enumerate(value.elts) if isinstance(value, ast.Tuple) else [(None, value)])
         for name in _given(facts, part, function)
@@ -144,15 +161,19 @@ def _given_by(facts: FileFacts, function: Scope) -> Iterator[Result]:
     annotation = getattr(function.node, "returns", None)
     if values and not found and annotation is not None:
         declared = facts.resolver.instance_of(annotation, function.index)
-        yield from (Result(function.qualname, name) for name in declared.of_project)
+        yield from (GivenObject(function.qualname, name) for name in declared.of_project)
 
 
 def _given(facts: FileFacts, value: ast.expr, function: Scope) -> tuple[str, ...]:
     is_of_own_class = isinstance(value, ast.Call) and getattr(value.func, "id", "") == "cls"
     if is_method(facts, function) and (is_self(value) or is_of_own_class):
         return (OWN,)
-    named = [name for name in facts.names(value, function.index).of_project if not name.endswith(("()", "::"))]
-    classes = tuple(name for name in named if name.rpartition("::")[2][:1].isupper())
+    named = [
+        name
+        for name in facts.names(value, function.index).of_project
+        if not isinstance(reference(name), Module | Result)
+    ]
+    classes = tuple(name for name in named if qualname_of(name)[:1].isupper())
     is_class = bool(classes) and isinstance(value, ast.Name)
     return classes if is_class else objects_of(facts, value, function.index) or tuple(named)
 
@@ -175,33 +196,34 @@ def called_by(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[
     for name in own:
         yield name, _with_partials(partials.get(name, ()), given)
     for name in of_project:
-        if name.endswith("()"):  # `sample = Sampler(image)`, then `sample(grid)`
+        if is_result(name):  # `sample = Sampler(image)`, then `sample(grid)`
             yield _callee(f"{name}.__call__"), given
-        elif _callee(name) not in own and not name.endswith("::"):  # kept, or handed over
+        elif _callee(name) not in own and not is_module(name):  # kept, or handed over
             yield _callee(name), given
     for target in functions_of(facts, site.node.func, site.scope) if not own else ():
         # made by a function, or picked from a table
         if target is not None and target.way is Way.CALLED and target.function.kind is ScopeKind.FUNCTION:
-            yield f"{facts.path}::{target.function.qualname}", given
+            yield facts.full_name(target.function.index), given
 
 
 def project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: int) -> list[str]:
     own = list(_own_method(facts, expression, scope)) if isinstance(expression, ast.Attribute) else []
     if own or not names.of_project:
         return own
-    return [_callee(name) for name in names.of_project if not name.endswith(("::", "()"))]
+    return [_callee(name) for name in names.of_project if not isinstance(reference(name), Module | Result)]
 
 
 def _callee(name: str) -> str:
     """A method by its class: `net.py::Net.step`; of what a function gives, the project tells the class."""
-    owner = name.rpartition(".")[0]
-    is_told = is_instance(owner) and owner.count("()") == 1 and not name.endswith(EVERY)
-    return plain(name) if is_told else name
+    match reference(name):
+        case Member(Result(Def(_, owner)), method) if last_part(owner)[:1].isupper() and method != EVERY:
+            return plain(name)
+    return name
 
 
 def _instantiated(facts: FileFacts, site: CallSite) -> list[str]:
     """The classes of the object that settings describe, and of those that it is made with."""
-    made = {one.removesuffix("()") for one in facts.names(site.node, site.scope).of_project}
+    made = {maker_of(one) for one in facts.names(site.node, site.scope).of_project}
     return sorted({*made, *imported_by_target(facts.resolver, site.node, inside=True).of_project})
 
 
@@ -231,13 +253,13 @@ def _own_method(facts: FileFacts, expression: ast.Attribute, scope: int) -> Iter
     qualname = facts.symbols.scopes[owner].qualname
     for made, where in attribute_values(facts, value, scope) or ():
         for name in sorted(set(facts.names(made, where).of_project)):
-            if name.endswith("()"):
+            if is_result(name):
                 yield _callee(f"{name}.{expression.attr}")
     if isinstance(value, ast.Name) and value.id in ("self", "cls"):
-        yield f"{facts.path}::{qualname}.{expression.attr}"
+        yield f"{facts.full_name(owner)}.{expression.attr}"
     elif is_super(value):
         for name, base in base_classes(facts):
-            if name == qualname and "::" in base:
+            if name == qualname and is_of_project(base):
                 yield f"{base}.{expression.attr}"
 
 
@@ -253,17 +275,17 @@ def picked_by_commands(facts: FileFacts, site: CallSite, names: Names) -> Iterat
         yield from facts.cached(_defaults).get(last_word(call.func), ()) if is_kept else ()
     elif not call.args:
         functions = (one for one in facts.symbols.scopes if one.kind is ScopeKind.FUNCTION and one.parent == 0)
-        yield from (f"{facts.path}::{one.name}" for one in functions if not one.name.startswith("_"))
+        yield from (name_in(facts.path, one.name) for one in functions if not one.name.startswith("_"))
     else:
         given, scope = call.args[0], site.scope
         for name in (*facts.names(given, scope).of_project, *objects_of(facts, given, scope)):
-            made = f"{name.removesuffix('()')}()"
+            made = result_of(maker_of(name))
             if is_instance(made):
-                yield from (name.removesuffix("()"), f"{made}.{EVERY}")
+                yield from (maker_of(name), f"{made}.{EVERY}")
 
 
 def _defaults(facts: FileFacts) -> dict[str, list[str]]:
     """The functions that `parser.set_defaults(func=train)` keeps for `args.func`."""
     given = ((one, site.scope) for site in facts.calls.find(words=("set_defaults",)) for one in site.node.keywords)
     named = ((one.arg or "", facts.names(one.value, scope).of_project) for one, scope in given)
-    return grouped((option, name) for option, names in named for name in names if "()" not in name)
+    return grouped((option, name) for option, names in named for name in names if not hangs_on_call(name))

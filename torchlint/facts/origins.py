@@ -12,11 +12,10 @@ from torchlint.facts.calls import called_at, callers, function_named
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.expressions import symbols_called
-from torchlint.facts.flow.references import plain
-from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.values import CALLED, EVERYWHERE, Definition, End, Field, Parameter, Path
 from torchlint.facts.functions import is_plain, own_scope, returned_values
 from torchlint.facts.grouping import grouped
+from torchlint.facts.notation import is_in, is_module, is_of_project, name_in, plain, result_of, symbol_of
 from torchlint.facts.scopes import BindingKind, ScopeKind
 from torchlint.facts.values import argument_of
 
@@ -50,11 +49,11 @@ def beyond(facts: FileFacts, end: End) -> Origin | None:
         place = called_at(facts, function, end.name)
         if place is not None and place < 0:
             return None  # the object of a method is no argument
-        symbol = symbol_of(facts, end.function).removesuffix(".__init__")
+        symbol = facts.full_name(end.function).removesuffix(".__init__")
         return Origin(symbol, Argument(end.name, place), end.parts)
     if end is not None and isinstance(end.node, ast.Call):
         name = names_called(facts, end.node.func, end.scope).only or ""
-        is_of_another = "::" in name and not name.endswith("::") and not name.startswith(f"{facts.path}::")
+        is_of_another = is_of_project(name) and not is_module(name) and not is_in(name, facts.path)
         return Origin(name, None, end.parts) if is_of_another else None
     # A name that this file has from another, or a name of a module that it imports.
     bindings = [] if end is None else facts.bindings(end.node, end.scope)
@@ -62,10 +61,10 @@ def beyond(facts: FileFacts, end: End) -> Origin | None:
     if end is None or target is None:
         return None
     module = facts.names(end.node, end.scope).only or ""
-    if module.endswith("::"):
+    if is_module(module):
         return Origin(module, end.parts[0], end.parts[1:]) if end.parts and isinstance(end.parts[0], Field) else None
     home = None if target.name is None else facts.resolver.modules.locate(target, facts.path)
-    return None if home is None or target.name is None else Origin(f"{home}::", Field(target.name), end.parts)
+    return None if home is None or target.name is None else Origin(name_in(home), Field(target.name), end.parts)
 
 
 def definitions_behind(facts: FileFacts, origin: Origin) -> Iterator[End]:
@@ -89,11 +88,11 @@ def _made(facts: FileFacts, symbol: str, path: Path) -> Iterator[Definition | No
     """What a function returns; an attribute of an object that a class makes."""
     owner = own_scope(facts, symbol)
     if path[:1] == (CALLED,) and owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS:
-        yield from _made(facts, f"{symbol}()", path[1:])
+        yield from _made(facts, result_of(symbol), path[1:])
         return
     target = function_named(facts, symbol)
     if owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS:
-        yield Definition(_named(symbol.partition("::")[2]), 0, path) if path else None
+        yield Definition(_named(symbol_of(symbol)[1]), 0, path) if path else None
     elif target is None or not is_plain(facts, target.function):
         yield None
     else:
@@ -104,7 +103,7 @@ def _made(facts: FileFacts, symbol: str, path: Path) -> Iterator[Definition | No
 def called_as(symbol: str) -> set[str]:
     """The names by which calls run a function: calling a module runs its `forward`."""
     owner, _, method = symbol.rpartition(".")
-    return {symbol, f"{owner}()", f"{owner}.__call__"} if method == "forward" else {symbol}
+    return {symbol, result_of(owner), f"{owner}.__call__"} if method == "forward" else {symbol}
 
 
 def _given(facts: FileFacts, symbol: str, argument: Argument, path: Path) -> Iterator[Definition | None]:

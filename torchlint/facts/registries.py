@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from torchlint.facts.file import FileFacts
 from torchlint.facts.memoizing import followed
+from torchlint.facts.notation import is_of_project, maker_of, name_in, plain
 from torchlint.facts.scopes import BindingKind
 from torchlint.facts.tree import last_word
 
@@ -41,7 +42,7 @@ def registrations(facts: FileFacts) -> list[Registration]:
     found = []
     for scope in facts.symbols.scopes:
         for decorator in getattr(scope.node, "decorator_list", ()):
-            names = [one for one in sorted(decorator_names(facts, decorator, scope.parent or 0)) if "::" in one]
+            names = [one for one in sorted(decorator_names(facts, decorator, scope.parent or 0)) if is_of_project(one)]
             function = decorator.func if isinstance(decorator, ast.Call) else decorator
             holder = function.value if isinstance(function, ast.Attribute) else function  # `@MODELS.register()`
             registry = _registry(facts, holder, scope.parent or 0)
@@ -52,7 +53,7 @@ def registrations(facts: FileFacts) -> list[Registration]:
 def decorator_names(facts: FileFacts, decorator: ast.expr, scope: int) -> frozenset[str]:
     """`@app.command()`, where `app = typer.Typer()`, is `typer.Typer.command`."""
     function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return frozenset(name.replace("()", "") for name in facts.names(function, scope).names)
+    return frozenset(maker_of(plain(name)) for name in facts.names(function, scope).names)
 
 
 def table_uses(facts: FileFacts) -> Iterator[TableUse]:
@@ -102,7 +103,7 @@ def _made_as(facts: FileFacts, name: str) -> str | None:
         return None
     if binding.kind is BindingKind.ASSIGN:
         maker = last_word(binding.value.func) if isinstance(binding.value, ast.Call) else ""
-        return f"{facts.path}::{name}" if maker and _REGISTRY.search(f"{maker} {name}") else None
+        return name_in(facts.path, name) if maker and _REGISTRY.search(f"{maker} {name}") else None
     target = binding.target
     if target is None or target.name is None:
         return None

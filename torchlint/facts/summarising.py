@@ -13,12 +13,12 @@ from torchlint.facts.data_loading.loaders import functions_for_workers, loaders_
 from torchlint.facts.differentiation import forward_symbols, loss_symbols
 from torchlint.facts.entries import entries_of, is_test
 from torchlint.facts.environment import environment_writes
-from torchlint.facts.extracts import Extract, extracts_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.functions import positional_parameters
 from torchlint.facts.grouping import grouped
 from torchlint.facts.modes import mode_calls, switch_writes
 from torchlint.facts.namespaces import IMPORTING
+from torchlint.facts.notation import symbol_of
 from torchlint.facts.objects import results_of
 from torchlint.facts.options.configurations import configurations
 from torchlint.facts.options.declared import options_in
@@ -27,7 +27,7 @@ from torchlint.facts.randomness.draws import drawn_calls
 from torchlint.facts.randomness.seeding import seed_calls
 from torchlint.facts.registries import registrations, registry_uses, table_uses
 from torchlint.facts.scopes import BindingKind, ImportTarget, ScopeKind
-from torchlint.facts.summary import FileSummary, Import, OperatorCall, Parameters
+from torchlint.facts.summary import Extract, FileSummary, Import, OperatorCall, Parameters
 from torchlint.facts.training.steps import trainings
 from torchlint.facts.training.training_mode import weight_loaders
 from torchlint.facts.watch import Watch
@@ -79,7 +79,7 @@ def summarise(
         configurations=tuple(facts.cached(configurations).values()),
         loads_weights=weight_loaders(facts),
         devices=devices_named(facts, watch.devices),
-        extracts=extracts_of(facts, watch, asked),
+        extracts={one.name: one.take(facts, watch) for one in asked},
     )
 
 
@@ -100,7 +100,7 @@ def _imports(facts: FileFacts) -> Iterator[Import]:
                     yield Import(symbol, submodule, "")
     for site in facts.calls.find(names=IMPORTING):
         for name in facts.names(site.node, site.scope).of_project:
-            yield Import(facts.symbol_of(site), name.removesuffix("::"), "")
+            yield Import(facts.symbol_of(site), symbol_of(name)[0], "")
 
 
 def _parameters(facts: FileFacts, symbols: set[str]) -> Iterator[tuple[str, Parameters]]:

@@ -6,7 +6,8 @@ empty string for what runs at import.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
@@ -17,7 +18,7 @@ from torchlint.facts.differentiation import Passage
 from torchlint.facts.entries import Entry
 from torchlint.facts.environment import EnvironmentWrite
 from torchlint.facts.modes import ModeCall, SwitchWrite
-from torchlint.facts.objects import Result
+from torchlint.facts.objects import GivenObject
 from torchlint.facts.options.configurations import Configuration
 from torchlint.facts.options.declared import Option
 from torchlint.facts.options.demands import Demand
@@ -27,6 +28,10 @@ from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.registries import Registration, TableUse
 from torchlint.facts.training.steps import Training
 from torchlint.facts.values import Constant
+
+if TYPE_CHECKING:
+    from torchlint.facts.file import FileFacts
+    from torchlint.facts.watch import Watch
 
 
 class Parameters(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -78,7 +83,7 @@ class FileSummary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The qualified names of all functions and methods."""
     bases: tuple[tuple[str, str], ...]
     """Pairs of a class and a base class, by its full name."""
-    results: tuple[Result, ...]
+    results: tuple[GivenObject, ...]
     """The objects of the project that functions of the file give."""
     seeds: tuple[SeedCall, ...]
     draws: tuple[Draw, ...]
@@ -106,4 +111,36 @@ class FileSummary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     devices: frozenset[str]
     """Those that the code names, as `rules/registry/devices.toml` calls them."""
     extracts: dict[str, Any]
-    """What single rules asked besides, by the names of their questions: `Extract.of` reads it (facts/extracts.py)."""
+    """What single rules asked besides, by the names of their questions: `Extract.of` reads it."""
+
+
+Told = TypeVar("Told")
+
+
+class Extract(Generic[Told]):
+    """What single rules ask of every file besides: a name of its own, the kind of plain data, and how it is taken.
+
+    It stands beside the rule, or the question, that reads it, and is taken only if a selected rule asks for it:
+
+        _STARTS = Extract("starts", tuple[ProcessStart, ...], process_starts)
+
+        @check(..., judge=_judge, asks=(_STARTS,))
+
+    In `_judge`: `_STARTS.of(project.summaries[path])`.
+    """
+
+    def __init__(self, name: str, kind: type[Told], take: Callable[[FileFacts, Watch], Told]) -> None:
+        self.name = name
+        self._kind = kind
+        self.take = take
+
+    def of(self, summary: FileSummary) -> Told:
+        """What a file told. Raises LookupError if no selected rule asks for it: a check that reads it has to say so."""
+        try:
+            told = summary.extracts[self.name]
+        except KeyError:
+            raise LookupError(f"no selected rule asks for {self.name}") from None
+        if isinstance(told, list):  # as it comes from a cache
+            told = summary.extracts[self.name] = msgspec.convert(told, self._kind)
+        found: Told = told
+        return found

@@ -11,6 +11,7 @@ from torchlint.catalogue.load import load_models, measured_packages
 from torchlint.catalogue.programs import DrawEntry, Loading, ModeSwitch, ProcessStarters
 from torchlint.facts.accelerators import DeviceWords
 from torchlint.facts.grouping import grouped
+from torchlint.facts.notation import Member, hangs_on_call, reference
 from torchlint.facts.randomness.saved import Savers
 from torchlint.facts.training.steps import Trainers
 
@@ -53,7 +54,7 @@ class Watch(msgspec.Struct, frozen=True, eq=False):
             yield from held
             return
         yield from self.context.get(name, ())
-        is_maker = name.startswith(self.context_makers) and "()" not in name  # else a method of what was made
+        is_maker = name.startswith(self.context_makers) and not hangs_on_call(name)  # else a method of what was made
         for maker, operator in self.context_models if is_maker else ():
             if name.startswith(maker) and name[len(maker) :][:1] in ("", "."):
                 yield operator
@@ -77,7 +78,7 @@ class Watch(msgspec.Struct, frozen=True, eq=False):
             {call: frozenset(entry.seeds) for entry in randomness.seeder for call in entry.calls},
             frozenset(randomness.restorers),
             draws,
-            frozenset(call.rpartition(".")[2] for call in draws if "()." in call),
+            frozenset(call.rpartition(".")[2] for call in draws if isinstance(reference(call), Member)),
             Trainers(
                 frozenset(randomness.trainers),
                 frozenset(randomness.seeding_trainers),

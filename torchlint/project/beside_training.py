@@ -16,11 +16,11 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.graphs import each_once, reached
 from torchlint.facts.namespaces import IMPORTING
+from torchlint.facts.notation import Symbol, name_in
 from torchlint.facts.options.demands import Demand
 from torchlint.facts.training.training_mode import LOADERS
 from torchlint.facts.tree import is_main_guard, last_word, targets_of
 from torchlint.project.answers import remembered
-from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.options import keeps_from_running
 from torchlint.project.programs import Program
@@ -202,7 +202,7 @@ def gets_into_no_training(project: Project, path: str, symbol: str) -> bool:
 def is_only_tried(project: Project, path: str, symbol: str) -> bool:
     """Whether code of a project that trains runs in a trial of its file alone, or is part of what nothing uses."""
     # Under a main guard that only tries the file out, or in a function that this alone calls.
-    calls = project.programs.calls.calls_of(f"{path}::{symbol}") if project.has_training and "." not in symbol else []
+    calls = project.programs.calls.calls_of(name_in(path, symbol)) if project.has_training and "." not in symbol else []
     is_of_guard = symbol == MAIN or {place for place, _ in calls} == {(path, MAIN)}
     if is_of_guard and project.has_training and only_tries(project, path):
         return True

@@ -8,11 +8,12 @@ from typing import Any
 from torchlint.facts.call_edges import Argument, CallDetails, Edge, call_details
 from torchlint.facts.entries import is_test
 from torchlint.facts.grouping import grouped
+from torchlint.facts.notation import Symbol
 from torchlint.facts.places import Place, bodies_of
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
 from torchlint.project.answers import Interview, remembered
-from torchlint.project.call_graph import CallGraph, Symbol
+from torchlint.project.call_graph import CallGraph
 
 _NOTHING = CallDetails()
 

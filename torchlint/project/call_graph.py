@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -13,12 +12,10 @@ from msgspec.structs import replace
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.graphs import lineage, reached
 from torchlint.facts.grouping import grouped
+from torchlint.facts.notation import Symbol, hangs_on_call, name_in, symbol_of
 from torchlint.facts.summary import FileSummary
 from torchlint.project.answers import remembered
 from torchlint.project.objects import Objects
-
-Symbol = tuple[str, str]
-"""A project path and a symbol in it (see facts/summary.py)."""
 
 _BY_CONSTRUCTION = ("__init__", "__post_init__", "__call__", "forward", "main", "run")
 """Methods that making an object brings into reach; the rest need a visible call."""
@@ -29,17 +26,6 @@ _BY_CONSTRUCTION_FOR_CERTAIN = (
 """Besides `forward`, what a library's trainer calls of a module and of the data that it is given."""
 _MODULES = ("torch.nn.", "lightning.pytorch.LightningModule", "mmengine.model.", "mmcv.runner.BaseModule")
 """Beginnings of the names of classes that are modules."""
-
-
-@functools.lru_cache(maxsize=200_000)
-def symbol_of(name: str) -> Symbol:
-    """A project name as a symbol, one object for each: graphs of calls hold the same few a hundred times.
-
-    >>> symbol_of("net.py::Net.step")
-    ('net.py', 'Net.step')
-    """
-    path, _, qualname = name.partition("::")
-    return sys.intern(path), qualname
 
 
 def _method(owner: Symbol, name: str) -> Symbol:
@@ -202,17 +188,17 @@ class CallGraph:
         for path, summary in self._summaries.items():
             for one in summary.registrations:
                 for user in users.get(one.decorator, ()):
-                    yield user, Edge(user[1], f"{path}::{one.symbol}")
+                    yield user, Edge(user[1], name_in(path, one.symbol))
                 home, decorator = symbol_of(one.decorator)
                 if home in self._summaries and self._summaries[home].tables:
                     if one.decorator not in pickers:
                         pickers[one.decorator] = list(self._pickers(self._summaries[home], decorator))
                     for picker in pickers[one.decorator]:
-                        yield (home, picker), Edge(picker, f"{path}::{one.symbol}")
+                        yield (home, picker), Edge(picker, name_in(path, one.symbol))
 
     def _told(self, edge: Edge) -> list[Edge]:
         """An edge to the methods of what a function gives, once for each class."""
-        if "()" not in edge.callee:
+        if not hangs_on_call(edge.callee):
             return [edge]
         return [replace(edge, callee=callee) for callee in self._objects.callees(edge.callee)]
 

@@ -9,10 +9,10 @@ import msgspec
 from torchlint.diagnostics import Location
 from torchlint.facts.control.conditions import decisions
 from torchlint.facts.file import MAIN, FileFacts
+from torchlint.facts.notation import Symbol, name_in
 from torchlint.facts.options.demands import demand_of
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_main_guard
-from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.options import is_met, sites_of
 from torchlint.project.programs import Program
@@ -57,7 +57,7 @@ class Certainty:
         if is_start:
             return None
         found: list[OpenTest | None] = []
-        for at, edge in self._project.programs.calls.calls_of("::".join(place)):
+        for at, edge in self._project.programs.calls.calls_of(name_in(*place)):
             facts = self._project.flows.read(at[0]) if at in self._program.reached and at != place else None
             if facts is not None:
                 tests = (self._test_of(facts, site, at[0]) for site in sites_of(facts, at[1], edge))

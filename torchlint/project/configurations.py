@@ -14,6 +14,7 @@ import msgspec
 from torchlint.diagnostics import Location
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.flow.values import Exit, Value
+from torchlint.facts.notation import symbol_of
 from torchlint.facts.options.configurations import (
     Configuration,
     ConfiguredValue,
@@ -245,7 +246,7 @@ def _loaded(configuration: Configuration, path: str, project: Project) -> Iterat
         calls = [call for call, one in found if one == configuration]
         yield facts, [value for call in calls for value in loaded_values(facts, call)]
     if configuration.loader is not None:
-        home = project.load_facts(configuration.loader.symbol.partition("::")[0])
+        home = project.load_facts(symbol_of(configuration.loader.symbol)[0])
         if home is not None:
             yield home, values_in_loader(home, configuration.loader)
 

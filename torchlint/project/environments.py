@@ -7,18 +7,16 @@ from collections.abc import Mapping
 
 import msgspec
 
-from torchlint.facts.extracts import Extract
+from torchlint.facts.notation import Symbol
 from torchlint.facts.randomness.environments import EnvironmentCall, EnvironmentPart, environment_calls
-from torchlint.facts.summary import FileSummary
-from torchlint.project.call_graph import CallGraph, Symbol, is_reached
+from torchlint.facts.summary import Extract, FileSummary
+from torchlint.project.call_graph import CallGraph, is_reached
 from torchlint.project.programs import Program
 
 _SEEDING = {EnvironmentPart.SEEDED, EnvironmentPart.MAY_BE_SEEDED}
 _SPACE_SEEDING = {EnvironmentPart.SPACE_SEEDED, EnvironmentPart.MAY_BE_SEEDED}
 _ENVIRONMENT_CLASSES = frozenset({"gym.Env", "gymnasium.Env", "gym.core.Env", "gymnasium.core.Env"})
-ENVIRONMENTS = Extract(
-    "environments", tuple[EnvironmentCall, ...], lambda facts, watch: tuple(environment_calls(facts, watch.seeders))
-)
+ENVIRONMENTS = Extract("environments", tuple[EnvironmentCall, ...], lambda *asked: tuple(environment_calls(*asked)))
 """The first call of each symbol of a file that does one thing to a reinforcement-learning environment."""
 
 

@@ -19,11 +19,12 @@ from torchlint.diagnostics import Location, Related
 from torchlint.facts.calls import function_named
 from torchlint.facts.classes import base_classes
 from torchlint.facts.entries import is_test
-from torchlint.facts.flow.references import is_named, is_only_called, is_only_made, plain, references
+from torchlint.facts.flow.references import is_named, is_only_called, is_only_made, references
 from torchlint.facts.flow.stores import Sanitizer, constructions_of, reads_of_field, unless_sanitized
 from torchlint.facts.flow.tracker import Analysis, follow
 from torchlint.facts.flow.values import ELSEWHERE, Exit, Field, Given, Move, Others, Value, Written
 from torchlint.facts.graphs import each_once, reached
+from torchlint.facts.notation import is_module, name_in, plain, qualname_of, symbol_of
 from torchlint.facts.order.files import reads_of
 from torchlint.facts.origins import Argument, Origin, called_as, definitions_behind
 from torchlint.facts.scopes import BindingKind, ImportTarget
@@ -80,7 +81,7 @@ class Flows:
                 for symbol in (*(edge.callee for edge in summary.edges), *(base for _, base in summary.bases)):
                     self._users[plain(symbol)].add(path)
                 for one in summary.imports:
-                    self._users[f"{one.path}::"].add(path)
+                    self._users[name_in(one.path)].add(path)
 
     def users_of(self, symbol: str) -> set[str]:
         """The files that call a function or class, inherit from a class, or import a module; tests aside."""
@@ -124,16 +125,16 @@ class Flows:
         return found
 
     def _paths_behind(self, exit_: Exit) -> list[str]:
-        home = exit_.symbol.partition("::")[0]
+        home = symbol_of(exit_.symbol)[0]
         if isinstance(exit_.port, int | str):
             return [home]
         if isinstance(exit_.port, Written):
             others = [path for path in self._project.summaries if not is_test(path)]
-            return self._project.texts.naming(exit_.port.name.rpartition("::")[2], others)
+            return self._project.texts.naming(qualname_of(exit_.port.name), others)
         users = self._users[exit_.symbol] - {home}
         if isinstance(exit_.port, Field):  # it is read by that name alone, in files that make objects by others too
             summaries = self._project.summaries
-            edges = {path: summaries[path].edges for path in users if not exit_.symbol.endswith("::")}
+            edges = {path: summaries[path].edges for path in users if not is_module(exit_.symbol)}
             makers = {path for path, own in edges.items() if any(plain(edge.callee) == exit_.symbol for edge in own)}
             return sorted({*makers, *self._project.texts.naming(exit_.port.name, users - makers)})
         return sorted(users)
@@ -200,7 +201,7 @@ def _answers(
 
 
 def _files_behind(project: Project, origin: Origin) -> list[str]:
-    home = origin.symbol.partition("::")[0]
+    home = symbol_of(origin.symbol)[0]
     is_given = isinstance(origin.port, Argument)
     users = set().union(*map(project.flows.users_of, called_as(origin.symbol))) if is_given else set()
     return sorted(users - {home}) if is_given else [home]
@@ -217,7 +218,7 @@ def _entrances(facts: FileFacts, exit_: Exit, sanitizes: Sanitizer, calls: tuple
         parameter = None if target is None else target.parameter_at(exit_.port)
         if target is not None and parameter is not None:
             yield Given(target.function.index, parameter, replace(value, calls=calls))
-    elif isinstance(exit_.port, Field) and exit_.symbol.endswith("::"):
+    elif isinstance(exit_.port, Field) and is_module(exit_.symbol):
         yield from _imported(facts, exit_.symbol, exit_.port.name, value, sanitizes)
     elif isinstance(exit_.port, Field):
         reads = reads_of_field(facts, exit_.symbol, exit_.port.name)
@@ -241,7 +242,7 @@ def _imported(facts: FileFacts, module: str, name: str, value: Value, sanitizes:
             if any(target.name == name and _leads_to(facts, target, module) for target in targets):
                 reads += facts.index.reads(scope.index, held)
                 if scope.index == 0:
-                    yield Exit(f"{facts.path}::", Field(held), value.path, value.label)
+                    yield Exit(name_in(facts.path), Field(held), value.path, value.label)
     for node in references(facts, name):
         if isinstance(node, ast.Attribute) and node.attr == name and module in _names_of(facts, node.value):
             reads.append(node)
@@ -251,7 +252,7 @@ def _imported(facts: FileFacts, module: str, name: str, value: Value, sanitizes:
 def _leads_to(facts: FileFacts, target: ImportTarget, module: str) -> bool:
     """Whether an import asks a module, or one that may have all its names from it."""
     found = facts.resolver.modules.find(target, facts.path)
-    return found is not None and (f"{found.path}::" == module or bool(found.symbols.scopes[0].stars))
+    return found is not None and (name_in(found.path) == module or bool(found.symbols.scopes[0].stars))
 
 
 def _names_of(facts: FileFacts, node: ast.expr) -> frozenset[str]:
@@ -264,7 +265,7 @@ def _are_all_seen(facts: FileFacts, exit_: Exit) -> bool:
         return any(True for _ in _entrances(facts, exit_, lambda _: False))
     if exit_.port is None:
         return is_only_called(facts, exit_.symbol)
-    if isinstance(exit_.port, Field) and exit_.symbol.endswith("::"):
+    if isinstance(exit_.port, Field) and is_module(exit_.symbol):
         return not _may_have_more(facts, exit_.symbol, exit_.port.name)
     if exit_.port == Others():
         return not is_named(facts, exit_.symbol)
@@ -279,12 +280,12 @@ def _may_have_more(facts: FileFacts, module: str, name: str) -> bool:
         return True
     asked = (node.value for node in references(facts, name) if isinstance(node, ast.Attribute) and node.attr == name)
     others = [names for node in asked if module not in (names := _names_of(facts, node))]
-    return any(not names or any(one.endswith("::") for one in names) for names in others)
+    return any(not names or any(is_module(one) for one in names) for names in others)
 
 
 def _paths_in_sight(project: Project, exit_: Exit) -> list[str]:
     """The files that may get at a value by an exit."""
-    home, _, qualname = exit_.symbol.partition("::")
+    home, qualname = symbol_of(exit_.symbol)
     if isinstance(exit_.port, int | str):
         return [home]
     word = exit_.port.name if isinstance(exit_.port, Field) and not qualname else qualname.rpartition(".")[2]

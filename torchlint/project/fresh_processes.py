@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torchlint.facts.call_edges import Edge
+from torchlint.facts.notation import symbol_of
 from torchlint.facts.randomness.draws import Draw
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
@@ -35,7 +36,7 @@ def unseeded_processes(program: Program, project: Project) -> Iterator[FreshProc
             if not edge.starter:
                 continue
             # Such a process imports the file of the function that it is started with, and runs that.
-            home, _, started = edge.callee.partition("::")
+            home, started = symbol_of(edge.callee)
             reached = project.programs.calls.reached([(home, ""), (home, started)])
             entry, files = replace(program.entry, symbol=started), frozenset(file for file, _ in reached)
             randomness = project.randomness_of(Program(home, entry, reached, files))

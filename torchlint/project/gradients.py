@@ -18,8 +18,9 @@ from torchlint.facts.flow.stores import constructions_of
 from torchlint.facts.flow.tracker import follow
 from torchlint.facts.flow.values import Exit, Value
 from torchlint.facts.functions import own_scope
+from torchlint.facts.notation import Symbol, name_in, symbol_of
 from torchlint.facts.words import says
-from torchlint.project.call_graph import CallGraph, Symbol
+from torchlint.project.call_graph import CallGraph
 
 if TYPE_CHECKING:
     from torchlint.facts.call_edges import Edge
@@ -184,7 +185,7 @@ class UngradedModules:
         """Whether a method belongs to a module whose objects are all seen, and run where gradients are off."""
         owner = symbol.rpartition(".")[0]
         is_open = self._project.is_installed and self._project.is_in_package(path)
-        return bool(owner) and not is_open and self._is_ungraded(f"{path}::{owner}")
+        return bool(owner) and not is_open and self._is_ungraded(name_in(path, owner))
 
     def _is_ungraded(self, owner: str) -> bool:
         if owner not in self._known:
@@ -194,7 +195,7 @@ class UngradedModules:
 
     def _are_all_seen(self, owner: str) -> bool:
         project = self._project
-        path, _, name = owner.partition("::")
+        path, name = symbol_of(owner)
         if project.imports_by_name or not project.programs.calls.is_module((path, name)):
             return False
         users = sorted(project.flows.users_of(owner) | {path})

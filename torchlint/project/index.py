@@ -15,11 +15,11 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.grouping import grouped
 from torchlint.facts.modes import Mode
+from torchlint.facts.notation import Symbol
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
 from torchlint.project.answers import remembered
 from torchlint.project.call_details import GivenArguments, KnownDetails
-from torchlint.project.call_graph import Symbol
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.flows import Flows

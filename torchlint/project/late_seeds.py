@@ -9,12 +9,13 @@ import msgspec
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.control.order import Moment
 from torchlint.facts.grouping import grouped
+from torchlint.facts.notation import Symbol, symbol_of
 from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.summary import FileSummary
 from torchlint.project.call_details import KnownDetails
-from torchlint.project.call_graph import CallGraph, Symbol
+from torchlint.project.call_graph import CallGraph
 from torchlint.project.programs import Program
 
 _DEPTH = 4
@@ -126,7 +127,7 @@ class _Order:
             return LateSeed(first.place, first.seed, drawn[0])
         if first.draw is None or first.edge is None:
             return None
-        path, _, qualname = first.edge.callee.partition("::")
+        path, qualname = symbol_of(first.edge.callee)
         return self.late_in(self._calls.defining((path, qualname)), depth - 1) if path == symbol[0] else None
 
     def _events(self, symbol: Symbol) -> Iterator[_Event]:

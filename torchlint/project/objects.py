@@ -6,6 +6,21 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from torchlint.facts.grouping import grouped
+from torchlint.facts.notation import (
+    Def,
+    Member,
+    Part,
+    Reference,
+    Result,
+    Symbol,
+    hangs_on_call,
+    is_result,
+    maker_of,
+    name_in,
+    reference,
+    result_of,
+    symbol_of,
+)
 from torchlint.facts.objects import EVERY, OWN
 from torchlint.facts.summary import FileSummary
 from torchlint.project.answers import remembered
@@ -29,27 +44,28 @@ class Objects:
 
     def callees(self, name: str) -> list[str]:
         """The methods that a call of a method of an object may run, by their classes; a class that is called itself."""
-        owner, _, method = name.rpartition(".")
-        if "()" not in owner:
+        asked = reference(name)
+        if not isinstance(asked, Member):
             return [name]
+        owner, method = name.removesuffix(f".{asked.name}"), asked.name
         classes = self.classes(owner)
         found = [
             callee for one in classes for callee in ([f"{one}.{method}"] if method != EVERY else self._public(one))
         ]
-        return [*found, *self.classes(f"{owner}()"), *self._functions(owner)] if method == "__call__" else found
+        return [*found, *self.classes(result_of(owner)), *self._functions(owner)] if method == "__call__" else found
 
     def _functions(self, name: str) -> list[str]:
         """The functions that a function gives, which run where what it gives is called."""
-        owner, _, method = name.removesuffix("()").rpartition(".")
-        makers = [f"{one}.{method}" for one in self.classes(owner)] if "()" in owner else [name.removesuffix("()")]
-        places = (self._defining((path, qualname)) for path, _, qualname in (one.partition("::") for one in makers))
-        found = (result.partition("::") for place in places for result in self._results.get((*place, None), ()))
-        own = ((path, name) for path, _, name in found if path in self._summaries)
-        return sorted(f"{path}::{name}" for path, name in own if name in self._summaries[path].functions)
+        owner, _, method = maker_of(name).rpartition(".")
+        makers = [f"{one}.{method}" for one in self.classes(owner)] if hangs_on_call(owner) else [maker_of(name)]
+        places = (self._defining(symbol_of(one)) for one in makers)
+        found = {symbol_of(result) for place in places for result in self._results.get((*place, None), ())}
+        own = ((path, name) for path, name in found if path in self._summaries)
+        return sorted(name_in(path, name) for path, name in own if name in self._summaries[path].functions)
 
     def _public(self, owner: str) -> list[str]:
         """The methods of a class that others may call by any name."""
-        path, _, qualname = owner.partition("::")
+        path, qualname = symbol_of(owner)
         functions = self._summaries[path].functions if path in self._summaries else frozenset()
         methods = [name.removeprefix(f"{qualname}.") for name in functions if name.startswith(f"{qualname}.")]
         return sorted(f"{owner}.{name}" for name in methods if not name.startswith("_") and "." not in name)
@@ -57,32 +73,31 @@ class Objects:
     @remembered
     def classes(self, name: str) -> list[str]:
         """The classes that an object may be of."""
-        return sorted(set(self._classes(name, _DEPTH)))
+        return sorted({name_in(*one) for one in self._classes(reference(name), _DEPTH)})
 
-    def _classes(self, name: str, depth: int) -> Iterator[str]:
-        called, _, part = name.rpartition("()")
-        number = part[1:-1]
-        if not called or not depth or (part and not number.isdigit()):
-            return  # of an attribute of an object, and of a part of a part, nothing is known
-        place = int(number) if part else None
-        if called.endswith("()"):
-            path, _, qualname = called.removesuffix("()").partition("::")
-            for given in self._results.get((*self._defining((path, qualname)), None), ()):
-                yield from self._classes(f"{given}()", depth - 1) if not given.endswith("()") else ()
+    def _classes(self, name: Reference, depth: int) -> Iterator[Symbol]:
+        """Of an attribute of an object, and of a part of a part, nothing is known."""
+        if not depth:
             return
-        owner, _, method = called.rpartition(".")
-        if "()" not in owner:
-            yield from self._given(called, place, depth)
-            return
-        for one in self._classes(owner, depth - 1):
-            yield from self._given(f"{one}.{method}", place, depth)
+        match name:
+            case Result(Result(Def(path, qualname))):
+                for given in self._results.get((*self._defining((path, qualname)), None), ()):
+                    yield from self._classes(Result(reference(given)), depth - 1) if not is_result(given) else ()
+            case Result(called) | Part(Result(called), int()):
+                place = name.place if isinstance(name, Part) else None
+                match called:
+                    case Def(path, qualname):
+                        yield from self._given((path, qualname), place, depth)
+                    case Member(owner, method):
+                        for path, qualname in self._classes(owner, depth - 1):
+                            yield from self._given((path, f"{qualname}.{method}"), place, depth)
 
-    def _given(self, called: str, place: int | None, depth: int) -> Iterator[str]:
+    def _given(self, called: Symbol, place: int | None, depth: int) -> Iterator[Symbol]:
         """The classes of what a call of a function gives; of a class, itself."""
-        path, _, qualname = called.partition("::")
-        home, function = self._defining((path, qualname))
+        home, function = self._defining(called)
         if home in self._summaries and function not in self._summaries[home].functions:
             yield from [called] if place is None else []
             return
         for name in self._results.get((home, function, place), ()):
-            yield from [called.rpartition(".")[0]] if name == OWN else self._classes(name, depth - 1)
+            own = called[0], called[1].rpartition(".")[0]
+            yield from [own] if name == OWN else self._classes(reference(name), depth - 1)

@@ -10,6 +10,7 @@ import msgspec
 
 from torchlint.facts.accelerators import GPUS
 from torchlint.facts.calls import called_at, function_named
+from torchlint.facts.notation import name_in
 from torchlint.facts.options.demands import Demand, default_of, of_argument
 from torchlint.facts.values import Constant, argument_of
 from torchlint.project.answers import remembered
@@ -17,10 +18,10 @@ from torchlint.project.answers import remembered
 if TYPE_CHECKING:
     from torchlint.facts.call_edges import Edge
     from torchlint.facts.file import FileFacts
+    from torchlint.facts.notation import Symbol
     from torchlint.facts.randomness.draws import Draw
     from torchlint.facts.randomness.seeding import SeedCall
     from torchlint.facts.scopes import CallSite
-    from torchlint.project.call_graph import Symbol
     from torchlint.project.index import Project
     from torchlint.project.programs import Program
 
@@ -63,7 +64,7 @@ def option_for_seed(program: Program, project: Project, seed: SeedCall) -> str |
     if seed.without_cuda and not GPUS.isdisjoint(project.devices):
         return None
     lacking = _lacking(program, project, seed)
-    callers = project.programs.calls.calls_of(f"{seed.path}::{seed.symbol}")
+    callers = project.programs.calls.calls_of(name_in(seed.path, seed.symbol))
     is_never = lacking is not None and not lacking.option and not any(edge.is_reference for _, edge in callers)
     return None if is_never else "" if lacking is None else lacking.option
 
@@ -125,7 +126,7 @@ class _Defaults:
     def on_the_way(self, demands: tuple[Demand, ...], place: Symbol, depth: int) -> Unmet | None:
         """What keeps a statement with these demands from running; calls are followed back so many times."""
         own = self.unmet(demands, place[0])
-        calls = self._project.programs.calls.calls_of("::".join(place)) if place[1] and depth else []
+        calls = self._project.programs.calls.calls_of(name_in(*place)) if place[1] and depth else []
         ways = [(at, edge) for at, edge in calls if at in self._program.reached and at != place]
         if own is not None or any(edge.is_reference for _, edge in ways):
             return own
@@ -155,7 +156,7 @@ class _Defaults:
     def _calls(self, demand: Demand, path: str) -> Iterator[tuple[Symbol, Edge]]:
         callees = dict.fromkeys((demand.function, demand.function.removesuffix(".__init__")))
         for callee in callees:
-            for place, edge in self._project.programs.calls.calls_of(f"{path}::{callee}"):
+            for place, edge in self._project.programs.calls.calls_of(name_in(path, callee)):
                 if place in self._program.reached and not edge.is_reference:
                     yield place, edge
 
@@ -187,13 +188,13 @@ class _Defaults:
 
     def _position(self, demand: Demand, path: str) -> int | None:
         facts = self._project.flows.read(path)
-        target = None if facts is None else function_named(facts, f"{path}::{demand.function}")
+        target = None if facts is None else function_named(facts, name_in(path, demand.function))
         return None if facts is None or target is None else called_at(facts, target.function, demand.name)
 
     def _of_default(self, demand: Demand, path: str, *, is_command: bool) -> Unmet | bool:
         """The default of a parameter; of a command's parameter it is that of an option."""
         facts = self._project.flows.read(path)
-        target = None if facts is None else function_named(facts, f"{path}::{demand.function}")
+        target = None if facts is None else function_named(facts, name_in(path, demand.function))
         default = () if facts is None or target is None else default_of(facts, target.function.index, demand.name)
         if len(default) == 1:
             return _judged(demand, default[0], f"--{demand.name.replace('_', '-')}" if is_command else "")

@@ -16,10 +16,11 @@ from torchlint.facts.entries import Entry, EntryKind, is_example, is_test
 from torchlint.facts.graphs import reached
 from torchlint.facts.grouping import grouped
 from torchlint.facts.modes import Mode, ModeCall
+from torchlint.facts.notation import Symbol, is_of_project, name_in, symbol_of
 from torchlint.facts.summary import FileSummary
 from torchlint.project.answers import remembered
 from torchlint.project.call_details import KnownDetails
-from torchlint.project.call_graph import CallGraph, Symbol, symbol_of
+from torchlint.project.call_graph import CallGraph
 from torchlint.project.requirements.pyproject import table_of, toml_of
 from torchlint.project.requirements.specifiers import text_of
 from torchlint.project.trainings import training_in
@@ -124,7 +125,7 @@ class Programs:
     def _mode_at(self, program: Program, path: str, call: ModeCall) -> Mode:
         if call.parameter is None:
             return call.mode
-        calls = self.calls.calls_of(f"{path}::{call.symbol}")
+        calls = self.calls.calls_of(name_in(path, call.symbol))
         modes = {self._argument_mode(path, call, place[0], edge) for place, edge in calls if place in program.reached}
         return modes.pop() if len(modes) == 1 else Mode.OPTIONAL
 
@@ -154,7 +155,7 @@ class Reach:
     def __init__(self, program: Program, summaries: Mapping[str, FileSummary]) -> None:
         self._reached = program.reached
         told = ((path, owner, base) for path, summary in summaries.items() for owner, base in summary.bases)
-        bases = grouped(((path, owner), symbol_of(base)) for path, owner, base in told if "::" in base)
+        bases = grouped(((path, owner), symbol_of(base)) for path, owner, base in told if is_of_project(base))
         owners = [(path, _owner(symbol)) for path, symbol in program.reached if "." in symbol]
         self._owners = frozenset(reached((*owners, *program.reached), lambda place: bases.get(place, ())))
 

@@ -11,16 +11,17 @@ from msgspec.structs import replace
 
 from torchlint.facts.call_edges import edges_of
 from torchlint.facts.data_loading.loaders import Where
-from torchlint.facts.extracts import Extract
 from torchlint.facts.graphs import reached
 from torchlint.facts.grouping import grouped
+from torchlint.facts.notation import Symbol, name_in, symbol_of
 from torchlint.facts.randomness.draws import Draw
-from torchlint.facts.randomness.saved import Drawn, Saved, SavedResults, saved_results
+from torchlint.facts.randomness.origins import Drawn
+from torchlint.facts.randomness.saved import Saved, SavedResults, saved_results
 from torchlint.facts.randomness.seeding import SeedCall, restores_generators
-from torchlint.facts.summary import FileSummary
+from torchlint.facts.summary import Extract, FileSummary
 from torchlint.facts.training.steps import Part, Training
 from torchlint.facts.words import says
-from torchlint.project.call_graph import CallGraph, Symbol
+from torchlint.project.call_graph import CallGraph
 from torchlint.project.programs import Program
 from torchlint.project.trainings import parts_of_training, training_in, trainings_in
 
@@ -32,7 +33,7 @@ _LOADING = ("__getitem__", "__iter__", "__call__")
 """Methods that a data loader runs, perhaps in its workers."""
 
 
-RESTORES = Extract("restores", bool, lambda facts, watch: restores_generators(facts, watch.restorers))
+RESTORES = Extract("restores", bool, restores_generators)
 """Whether a call of a file sets a generator to a state that was kept."""
 SAVED = Extract("saved", SavedResults, lambda facts, watch: saved_results(facts, watch, edges_of(facts, watch)))
 
@@ -154,13 +155,13 @@ def is_meant(seed: SeedCall, program: Program, summaries: Mapping[str, FileSumma
         return True
     if not seed.symbol and (seed.path, "") in program.reached:
         return not _is_built_apart(seed.path, program.path, summaries)
-    makers = {f"{seed.path}::{seed.symbol}", f"{seed.path}::{seed.symbol.rpartition('.')[0]}"}
+    makers = {name_in(seed.path, seed.symbol), name_in(seed.path, seed.symbol.rpartition(".")[0])}
     called = {edge.callee for edge in summaries[program.path].edges if not edge.is_reference}
     return not called.isdisjoint(makers) or any(
         edge.callee in makers
-        and f"{path}::{edge.symbol}" in called
+        and name_in(path, edge.symbol) in called
         and (_WHOLE.match(edge.symbol) is not None or says(edge.symbol, "training"))
-        for path in {one.partition("::")[0] for one in called} & summaries.keys()
+        for path in {symbol_of(one)[0] for one in called} & summaries.keys()
         if not _is_built_apart(path, program.path, summaries)
         for edge in summaries[path].edges
     )
@@ -178,7 +179,7 @@ def _seeds(
     """The seeds in these places; what loaders alone call, in their workers, seeds nothing here."""
     in_workers = {name for summary in summaries.values() for name in summary.worker_inits}
     seeds = (one for summary in summaries.values() for one in summary.seeds if (one.path, one.symbol) in places)
-    return tuple(s for s in seeds if (s.path, s.symbol) in run or f"{s.path}::{s.symbol}" not in in_workers)
+    return tuple(s for s in seeds if (s.path, s.symbol) in run or name_in(s.path, s.symbol) not in in_workers)
 
 
 def _first_draws(
@@ -205,7 +206,7 @@ def saved_draws(program: Program, calls: CallGraph, summaries: Mapping[str, File
     run = calls.run([(program.path, ""), (program.path, program.entry.symbol)])
     for path in sorted({path for path, _ in run} & summaries.keys()):
         for saved in SAVED.of(summaries[path]).calls:
-            home = summaries.get(saved.by.function.partition("::")[0]) if saved.by is not None else None
+            home = summaries.get(symbol_of(saved.by.function)[0]) if saved.by is not None else None
             is_written = saved.by is None or (home is not None and saved.by in SAVED.of(home).writers)
             if is_written and (path, saved.symbol) in run:
                 for draw in _behind(saved.drawn, summaries):
@@ -216,7 +217,7 @@ def _behind(drawn: Drawn, summaries: Mapping[str, FileSummary]) -> Iterator[Draw
     """The draws that decide a result, in this file or in the functions of others that make a part of it."""
 
     def made_by(one: Drawn) -> Iterator[Drawn]:
-        for path, _, qualname in (name.partition("::") for name in one.callees):
+        for path, qualname in map(symbol_of, one.callees):
             drawn = SAVED.of(summaries[path]).drawn if path in summaries else ()
             yield from (made for made in drawn if made.symbol == qualname)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from torchlint.facts.extracts import Extract
 from torchlint.facts.graphs import reached
-from torchlint.facts.summary import FileSummary
+from torchlint.facts.notation import Symbol, is_of_project, symbol_of
+from torchlint.facts.summary import Extract, FileSummary
 from torchlint.facts.training.steps import Part, Training
 from torchlint.facts.training.training_mode import ModuleModes, module_modes
-from torchlint.project.call_graph import CallGraph, Symbol
+from torchlint.project.call_graph import CallGraph
 
 MODES = Extract("modes", ModuleModes, lambda facts, _: module_modes(facts))
 """What a file says about training mode."""
@@ -72,19 +72,19 @@ def varying_layer(model: str, summaries: Mapping[str, FileSummary]) -> str | Non
 
     A class on the way that has a mode of its own is not looked into.
     """
-    found = reached([model], lambda name: _parts_of(name, summaries) if "::" in name else ())
-    return next((name for name in found if "::" not in name), None)
+    found = reached([model], lambda name: _parts_of(name, summaries) if is_of_project(name) else ())
+    return next((name for name in found if not is_of_project(name)), None)
 
 
 def _parts_of(model: str, summaries: Mapping[str, FileSummary]) -> list[str]:
     """The layers of a class, those of libraries first, and its bases in the project."""
-    path, _, qualname = model.partition("::")
+    path, qualname = symbol_of(model)
     summary = summaries.get(path)
     if summary is None or qualname in MODES.of(summary).own:
         return []
     held = [name for owner, name in MODES.of(summary).parts if owner == qualname]
-    held += [base for owner, base in summary.bases if owner == qualname and "::" in base]
-    return [*sorted(name for name in held if "::" not in name), *(name for name in held if "::" in name)]
+    held += [base for owner, base in summary.bases if owner == qualname and is_of_project(base)]
+    return [*sorted(name for name in held if not is_of_project(name)), *(name for name in held if is_of_project(name))]
 
 
 def stays_in_training_mode(places: Iterable[Symbol], calls: CallGraph, summaries: Mapping[str, FileSummary]) -> bool:

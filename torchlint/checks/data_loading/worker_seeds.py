@@ -15,9 +15,9 @@ from torchlint.diagnostics import Confidence, Related
 from torchlint.facts.data_loading.kept_generators import global_draws, item_draws
 from torchlint.facts.data_loading.loaders import Loader, worker_loaders
 from torchlint.facts.data_loading.worker_seeding import calls_in_place, worker_seeds
-from torchlint.facts.extracts import Extract
 from torchlint.facts.file import FileFacts
 from torchlint.facts.scopes import CallSite
+from torchlint.facts.summary import Extract
 from torchlint.facts.values import argument_of
 from torchlint.project.index import Project
 

@@ -15,9 +15,10 @@ from torchlint.facts.classes import attribute_values
 from torchlint.facts.constants import display_of
 from torchlint.facts.control.order import run_after
 from torchlint.facts.entries import is_test
-from torchlint.facts.extracts import Extract
 from torchlint.facts.full_names import dotted
 from torchlint.facts.gradients import is_gradless
+from torchlint.facts.notation import hangs_on_call, is_of_project, root_of, symbol_of
+from torchlint.facts.summary import Extract
 from torchlint.facts.training.training_mode import BatchUse, batch_use
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
@@ -43,7 +44,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     calls, summaries = project.programs.calls, project.summaries
     start = []
     for name in draft.values["made"].split():
-        path, _, qualname = name.partition("::")
+        path, qualname = symbol_of(name)
         start += [(path, qualname), *(calls.defining((path, f"{qualname}.{method}")) for method in _MADE_AND_RUN)]
     whole = calls.run(start)
     forwards = [
@@ -89,9 +90,8 @@ def _made(visit: Visit) -> Iterator[str]:
         return
     for value, scope in attribute_values(visit.facts, model, visit.scope) or [(model, visit.scope)]:
         for name in visit.facts.names(value, scope).names:
-            made, call, _ = name.partition("()")
-            if "::" in made and call:
-                yield made
+            if is_of_project(name) and hangs_on_call(name):
+                yield root_of(name)
 
 
 def _is_wrapped_for_loading(visit: Visit) -> bool:

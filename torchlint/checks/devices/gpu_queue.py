@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 from torchlint.catalogue.values import Kind
-from torchlint.facts.calls import called_functions
+from torchlint.facts.calls import known_functions
 from torchlint.facts.classes import is_module_class
 from torchlint.facts.definitions import step_back
 from torchlint.facts.file import FileFacts
@@ -20,6 +20,7 @@ from torchlint.facts.flow.values import Definition
 from torchlint.facts.functions import own_scope
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import followed
+from torchlint.facts.notation import hangs_on_call, maker_of
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import Device, is_dtype, is_on_cuda, moved_to
 from torchlint.facts.tensors.kind_evidence import shows_tensor
@@ -126,7 +127,7 @@ def _of_call(facts: FileFacts, site: CallSite) -> Effect:
     last = last_word(call.func)
     if last in _WAITING or last in _CLONING:
         return Effect.WAIT
-    if name.startswith("torch.") and "()" not in name:
+    if name.startswith("torch.") and not hangs_on_call(name):
         return _of_torch(facts, call, name, scope)
     is_given_cuda = last in _MODELS and any(is_on_cuda(facts, argument, scope) for argument in call.args)
     if is_given_cuda or is_on_cuda(facts, call.func, scope):
@@ -161,7 +162,7 @@ def _made_as(facts: FileFacts, module: ast.expr, scope: int) -> set[str]:
         for node in ast.walk(binding.value) if binding.value is not None else ():
             if isinstance(node, ast.Call):
                 names |= facts.names(node.func, binding.scope).names
-    return {name.removesuffix("()") for name in names}
+    return {maker_of(name) for name in names}
 
 
 def _waits_in(facts: FileFacts, owner: int) -> bool:
@@ -183,7 +184,7 @@ def _of_method(facts: FileFacts, call: MethodCall, scope: int) -> Effect:
     if function.attr == "step":
         is_known = is_optimizer(facts, function.value, scope) or "sched" in last_word(function.value)
         return Effect.NOTHING if is_known and not call.args else Effect.UNKNOWN
-    if called_functions(facts, call, scope):
+    if known_functions(facts, call.func, scope):
         return Effect.UNKNOWN
     if kind_of(facts, function.value, scope) is Kind.TENSOR or shows_tensor(call):
         is_work = is_on_cuda(facts, function.value, scope) and function.attr not in _VIEWS

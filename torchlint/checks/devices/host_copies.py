@@ -22,6 +22,7 @@ from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import Definition, Given, Item, Kept, Move, Stored, Through, Value
 from torchlint.facts.graphs import reached
 from torchlint.facts.memoizing import followed, memoized
+from torchlint.facts.notation import Member, is_result, reference
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.tensors.elements import is_count
@@ -72,7 +73,7 @@ def _may_wait(facts: FileFacts, site: CallSite) -> bool:
     name = facts.names(call.func, scope).only or ""
     if name == "builtins.print":  # to print a tensor of the device is to wait for it
         return not all(_is_plain(facts, one, scope) for one in call.args)
-    is_method = isinstance(call.func, ast.Attribute) and (not name or "()." in name)
+    is_method = isinstance(call.func, ast.Attribute) and (not name or isinstance(reference(name), Member))
     if is_method and short in words.quiet.methods:
         return False
     if called.waits == "always":
@@ -227,7 +228,7 @@ class HostCopy(Analysis):
                 return [value.at(call)]
             called = function_named(name)
             is_copied = called.carries and not called.memory
-            is_of_numpy = name.startswith(("numpy.", "cv2.")) and not name.endswith("()")
+            is_of_numpy = name.startswith(("numpy.", "cv2.")) and not is_result(name)
             if name in load_host_copies().reading or reads_all(name) or is_copied or is_of_numpy:
                 return self._read(value, call)
             return self.passes(value)

@@ -12,13 +12,13 @@ from torchlint.facts.call_edges import Edge
 from torchlint.facts.context_operators import CONTEXT
 from torchlint.facts.entries import is_example, is_measuring
 from torchlint.facts.file import MAIN
+from torchlint.facts.notation import Symbol, is_in, symbol_of
 from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.saved import Saved
 from torchlint.facts.summary import OperatorCall
 from torchlint.facts.training.steps import Training
 from torchlint.project.beside_training import is_switched_off
-from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
 from torchlint.project.randomness import is_meant
@@ -39,7 +39,7 @@ def first_statement(program: Program, symbols: Collection[Symbol], project: Proj
     functions = project.summaries[path].functions
 
     def is_begun_by(edge: Edge) -> bool:
-        home, _, name = edge.callee.partition("::")
+        home, name = symbol_of(edge.callee)
         return home == path and name in functions and calls.run([(path, name)]).issuperset(symbols)
 
     def leads_there(edge: Edge) -> bool:
@@ -48,7 +48,7 @@ def first_statement(program: Program, symbols: Collection[Symbol], project: Proj
     first = None if symbol in functions else _first_call(program, symbol, project, leads_there)
     begun = symbol if symbol in functions else ""
     if first is not None and is_begun_by(first[1]):
-        begun = first[1].callee.partition("::")[2]
+        begun = symbol_of(first[1].callee)[1]
     body = project.call_details.body(path, begun) if begun else None
     return body or (program.entry.place if first is None else first[0])
 
@@ -59,7 +59,7 @@ def place_leading_to(target: Symbol, place: Place, program: Program, project: Pr
         return place
 
     def leads_there(edge: Edge) -> bool:
-        is_of_another = not edge.callee.startswith(f"{program.path}::")
+        is_of_another = not is_in(edge.callee, program.path)
         return is_of_another and target in project.programs.calls.entered_by(edge)
 
     for symbol in sorted(symbol for path, symbol in program.reached if path == program.path):

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from torchlint.checks.framework.drafts import Draft, OperatorUse
     from torchlint.checks.framework.visit import Visit
     from torchlint.facts.differentiation import Passage
-    from torchlint.facts.extracts import Extract
     from torchlint.facts.file import FileFacts
     from torchlint.facts.flow.tracker import Analysis
     from torchlint.facts.flow.values import Exit
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from torchlint.facts.origins import Origin
     from torchlint.facts.places import Place
     from torchlint.facts.scopes import CallSite, Site
+    from torchlint.facts.summary import Extract
     from torchlint.project.index import Project
     from torchlint.project.programs import Program
     from torchlint.source.text import EnvironmentSetting

@@ -26,6 +26,7 @@ from torchlint.facts.classes import MODULE_WALKS, heirs, is_module_class, method
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.flow.values import Field, Value
+from torchlint.facts.notation import hangs_on_call
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_method_call, is_own, only_target
@@ -231,12 +232,10 @@ def _is_touched(facts: FileFacts, parameter: _OwnParameter) -> bool:
     """Whether code may give the parameter its values: what names it from outside, or binds it again."""
     if any(isinstance(node, ast.Constant) and node.value == parameter.name for node in facts.index.parents):
         return True  # `getattr(self, "weight")`
-    named = [one for one in facts.index.attributes(parameter.name) if not _is_of_torch(facts, one)]
+    read = (
+        (one, facts.names(one, facts.index.scope_of(one)).only or "") for one in facts.index.attributes(parameter.name)
+    )
+    # `F.embedding` has nothing to do with `self.embedding`.
+    named = [one for one, name in read if is_own(one) or not name.startswith("torch.") or hangs_on_call(name)]
     stored = [one for one in named if not isinstance(one.ctx, ast.Load)]
     return len(stored) != 1 or not all(is_own(one) for one in named)
-
-
-def _is_of_torch(facts: FileFacts, node: ast.Attribute) -> bool:
-    """`F.embedding` has nothing to do with `self.embedding`."""
-    name = facts.names(node, facts.index.scope_of(node)).only or ""
-    return not is_own(node) and name.startswith("torch.") and "()" not in name

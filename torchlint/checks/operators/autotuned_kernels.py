@@ -17,6 +17,7 @@ from torchlint.facts.values import argument_of
 _CODE = "TL117"
 _PRODUCTS = ("dot", "dot_scaled")
 _SUMS = frozenset({"sum", "cumsum", "reduce", "associative_scan"})
+_POINTERS = ("ptr", "offs", "offset", "idx", "start")
 _FOLDING = frozenset({*_PRODUCTS, "make_block_ptr", "reshape", "view", "trans", "broadcast_to", "expand_dims"})
 """What makes blocks of more than one dimension, or takes them."""
 _CONFIG = "torch._inductor.config"
@@ -82,7 +83,8 @@ def _accumulates(loop: ast.For) -> bool:
                 added_to.add(node.target.id)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             (added_to if _adds_to(node.value, node.targets[0].id) else made_anew).add(node.targets[0].id)
-    return any(not _is_pointer(name) for name in added_to - made_anew)
+    # `a_ptrs += BLOCK_K * stride`: the loop moves on, it adds nothing up.
+    return any(not any(word in name.lower() for word in _POINTERS) for name in added_to - made_anew)
 
 
 def _adds_to(value: ast.expr, name: str) -> bool:
@@ -93,11 +95,6 @@ def _adds_to(value: ast.expr, name: str) -> bool:
         or (isinstance(node, ast.Call) and last_word(node.func) in _PRODUCTS)
         for node in ast.walk(value)
     )
-
-
-def _is_pointer(name: str) -> bool:
-    """`a_ptrs += BLOCK_K * stride`: the loop moves on, it adds nothing up."""
-    return any(word in name.lower() for word in ("ptr", "offs", "offset", "idx", "start"))
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=WRITERS, assigned=_TUNING, keys=_VARIABLES), judge=judge_operators)

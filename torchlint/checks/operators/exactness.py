@@ -103,13 +103,9 @@ def runs_on_integers(facts: FileFacts, node: ast.expr) -> bool:
 
 
 def _integer_branches(facts: FileFacts) -> list[tuple[int, int]]:
-    decisions = (one for one in facts.symbols.parents if isinstance(one, ast.If) and _asks_for_floats(one.test))
+    tests = ((one, getattr(one.test, "func", one.test)) for one in facts.symbols.parents if isinstance(one, ast.If))
+    decisions = (one for one, asked in tests if last_word(asked) == "is_floating_point")
     return [lines_of(run) for decision in decisions for run in governed(facts, decision, answer=False)]
-
-
-def _asks_for_floats(test: ast.expr) -> bool:
-    function = test.func if isinstance(test, ast.Call) else test
-    return isinstance(function, ast.Attribute) and function.attr == "is_floating_point"
 
 
 def is_one_value(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:

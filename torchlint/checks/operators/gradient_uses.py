@@ -16,6 +16,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Parameter
 from torchlint.facts.gradients import is_cut_off, is_gradless
 from torchlint.facts.memoizing import followed
+from torchlint.facts.notation import hangs_on_call
 from torchlint.facts.reaching import reads_by_binding
 from torchlint.facts.tensors.annotations import of_method
 from torchlint.facts.tensors.methods import method_named
@@ -142,7 +143,7 @@ def is_result_cut(facts: FileFacts, result: ast.expr) -> bool:
         return _is_member_cut(facts, parent)
     if isinstance(parent, ast.Call):
         name = facts.names(parent.func, tree.scope_of(parent)).only or ""
-        passes = name.startswith("torch.") and "()" not in name and not name.startswith(_AUTOGRAD)
+        passes = name.startswith("torch.") and not hangs_on_call(name) and not name.startswith(_AUTOGRAD)
         return name in _READING or (passes and is_result_cut(facts, parent))
     is_passed = isinstance(parent, ast.BinOp | ast.UnaryOp | ast.Subscript | ast.IfExp | ast.Tuple | ast.List)
     return is_passed and is_result_cut(facts, parent)  # type: ignore[arg-type]

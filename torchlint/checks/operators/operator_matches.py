@@ -22,6 +22,15 @@ from torchlint.facts.flow.values import Definition, Through
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
 from torchlint.facts.moves import moved
+from torchlint.facts.notation import (
+    Member,
+    hangs_on_call,
+    is_of_project,
+    is_result,
+    reference,
+    result_of,
+    root_of,
+)
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.scopes import CallSite, Site
 from torchlint.facts.tensors.elements import element_of, makes_sparse
@@ -78,7 +87,7 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
             else:
                 others = (table[other] for _, other in relevant)
                 certain = complete and answer is Answer.YES and all(_shares_device(operator, o) for o in others)
-                is_one_class = answer is Answer.YES and names.complete and name.endswith("()")
+                is_one_class = answer is Answer.YES and names.complete and is_result(name)
                 is_handed = answer is Answer.YES and not facts.names(call.func, scope).callees
                 is_choice = not certain and (is_one_class or is_handed or (answer is Answer.LIKELY and complete))
                 found = _match(facts, operator, spelling, name, call, scope, certain=certain or is_choice)
@@ -139,8 +148,8 @@ def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, name: s
 
     `name` is the class it is taken for, out of those that it may be of, or a function of what a call gave (`made().f`).
     """
-    owner, is_function, _ = name.partition("().")
-    maker = f"{owner}()" if is_function else name
+    is_function = isinstance(reference(name), Member)
+    maker = result_of(root_of(name)) if is_function else name
     ends = definitions_of(facts, instance, scope, _FOLLOWED) if is_function else ()
     # What a function belongs to: `get_kernel("flash-attn3")` for `kernel.flash_attn_func`.
     owners = ((one.node, one.scope) for one in ends if isinstance(one, Definition) and isinstance(one.node, ast.Call))
@@ -171,7 +180,7 @@ def _shares_device(operator: Operator, others: Sequence[tuple[Operator, Spelling
 def _is_of_class(name: str) -> bool:
     """`transformers.LlamaModel.from_pretrained` and `nn.Linear().forward` are methods; `numpy.take` is none."""
     owner = name.rpartition(".")[0]
-    return owner.rpartition(".")[2][:1].isupper() or "()" in owner
+    return owner.rpartition(".")[2][:1].isupper() or hangs_on_call(owner)
 
 
 def _of_method(facts: FileFacts, table: Table, call: ast.Call, function: ast.Attribute, scope: int) -> Iterator[Match]:
@@ -195,7 +204,7 @@ def _fits_receiver(facts: FileFacts, receiver: ast.expr, spelling: Spelling, sco
 
 def _is_of_own_class(facts: FileFacts, receiver: ast.expr, method: str, scope: int) -> bool:
     """An object of a class of the project, with any methods."""
-    if any("::" in name for name in facts.names(receiver, scope).names):
+    if any(is_of_project(name) for name in facts.names(receiver, scope).names):
         return True
     owner = facts.class_of(scope)
     return is_self(receiver) and owner is not None and method in facts.symbols.scopes[owner].bindings

@@ -14,7 +14,6 @@ from torchlint.diagnostics import Related
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.containment import objects_in
-from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Flow, follow
 from torchlint.facts.flow.values import Exit, Others, Value
 from torchlint.facts.functions import own_scope, parameters_by_keyword, positional_parameters
@@ -105,7 +104,7 @@ def find_fields(visit: Visit) -> Iterator[Finding]:
     flow = _field_flow(visit.facts, owner, name)
     if flow is not None and flow.is_contained:
         values = {"name": name, "owner": owner.name}
-        others = Exit(symbol_of(visit.facts, owner.index), Others(), (), "")
+        others = Exit(visit.facts.full_name(owner.index), Others(), (), "")
         yield Finding(_CODE, visit.node, values, "field", exits=(others, *flow.exits))
 
 
@@ -202,7 +201,7 @@ def _dataclass_of(facts: FileFacts, field: ast.AnnAssign) -> Scope | None:
         return None
     decorators = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
     is_dataclass = len(decorators) == 1 and facts.names(decorators[0], 0).only == "dataclasses.dataclass"
-    is_only_one = own_scope(facts, f"{facts.path}::{owner.qualname}") == owner.index
+    is_only_one = own_scope(facts, facts.full_name(owner.index)) == owner.index
     return owner if is_dataclass and is_only_one else None
 
 

@@ -12,6 +12,7 @@ from torchlint.checks.order.orders import finding_of, judge_open, judged_by, use
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.tracker import Sink, follow
 from torchlint.facts.flow.values import Kept, Move, Value, Written
+from torchlint.facts.notation import is_result, maker_of
 from torchlint.facts.order.analysis import OrderAnalysis, started
 from torchlint.facts.order.files import SPELLED
 from torchlint.facts.order.loops import ROWS, SPLIT, filled, filled_by_number, names_bound
@@ -153,7 +154,7 @@ def _queued(facts: FileFacts) -> list[CallSite]:
 def _is_of_queue(facts: FileFacts, taken: CallSite, handed: Container[str]) -> bool:
     queue = taken.node.func.value if isinstance(taken.node.func, ast.Attribute) else None
     name = facts.names(queue, taken.scope).only if isinstance(queue, ast.Name) and queue.id in handed else None
-    return name is not None and name.endswith("()") and name.removeprefix("torch.").removesuffix("()") in _QUEUES
+    return name is not None and is_result(name) and maker_of(name).removeprefix("torch.") in _QUEUES
 
 
 @check(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -14,11 +14,12 @@ from torchlint.checks.framework.visit import Visit, shortened, spelling_of
 from torchlint.diagnostics import Confidence
 from torchlint.facts.entries import is_named_for_show, is_test
 from torchlint.facts.file import MAIN, FileFacts
-from torchlint.facts.flow.tracker import Analysis, Flow, follow
-from torchlint.facts.flow.values import Value
+from torchlint.facts.flow.tracker import Analysis, Flow, Sink, follow
+from torchlint.facts.flow.values import Move, Value
+from torchlint.facts.notation import name_in
 from torchlint.facts.order.analysis import OrderAnalysis, started
-from torchlint.facts.order.harmless import MustAnalysis, open_uses
 from torchlint.facts.order.loops import DATA, DATASET, DRAW, LISTS, SPLIT
+from torchlint.facts.order.places import is_sorted_in_place
 from torchlint.facts.order.salted import HashAnalysis, hashed_by, is_salted_hash, set_orders, sets_that_may_hold_text
 from torchlint.facts.tree import is_method_call, method_called
 from torchlint.project.beside_training import UnusedDefinitions, only_predicts
@@ -30,6 +31,17 @@ LISTING = frozenset({"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.i
 LISTING_METHODS = frozenset({"iterdir", "glob", "rglob", "dirs", "files", "listdir", "walkdirs", "walkfiles"})
 """Of pathlib, then those of the package `path` (16.14: what `os.listdir` gives, in its order)."""
 _VARIANTS = {"os.scandir": "scandir", "os.walk": "walk"}
+_ENDING = frozenset(
+    {
+        *("builtins.sorted", "builtins.len", "builtins.set", "builtins.frozenset", "builtins.any", "builtins.all"),
+        *("builtins.max", "builtins.min", "builtins.bool", "builtins.print", "numpy.unique", "numpy.sort"),
+        *("natsort.natsorted", "natsort.os_sorted"),
+    }
+)
+"""What they give is the same for any order."""
+_LISTS = frozenset({"builtins.list", "builtins.tuple", "builtins.iter"})
+_PURE = ("builtins.int", "builtins.len", "builtins.str", "builtins.float", "os.path.", "pathlib.Path")
+_UNORDERED = (ast.In, ast.NotIn, ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
 
 
 def finding_of(
@@ -54,7 +66,7 @@ def _matters(draft: Draft, project: Project) -> bool:
     symbol = draft.values["symbol"]
     is_open = draft.values["use"] != DATA or "." in symbol or symbol in ("", MAIN)
     # There are many functions that write an array, for whoever wants one: the project has to call it.
-    if not is_open and not project.programs.calls.calls_of(f"{draft.path}::{symbol}"):
+    if not is_open and not project.programs.calls.calls_of(name_in(draft.path, symbol)):
         return False
     is_data = draft.values["use"] in _OF_DATA and project.has_torch
     return not is_test(draft.path) and (is_data or project.uses_torch(draft.path))
@@ -140,8 +152,11 @@ def judge_open(draft: Draft, project: Project) -> Draft | None:
 
 
 def used(code: str, visit: Visit, made: ast.expr) -> Iterator[Finding]:
-    """The point where an order is made, with the first use that may count."""
-    flow = open_uses(visit.facts, made)
+    """The point where an order is made, with the first use that may count.
+
+    None for `names = os.listdir(folder)` where all that follows is `len(names)` and `"a.txt" in names`.
+    """
+    flow = follow(MustAnalysis(visit.facts), started(visit.facts, made))
     use = made if flow.sink is None else flow.sink.node
     if flow.exits or not flow.is_contained:
         is_elsewhere = visit.facts.locate(use).line != visit.facts.locate(made).line
@@ -174,3 +189,48 @@ def hashes(visit: Visit) -> Iterator[Finding]:
     is_open = hashed is not None and visit.kind(hashed) in (Kind.UNKNOWN, Kind.TEXT)
     if is_open or is_salted_hash(visit.facts, visit.site):
         yield Finding("TL403", visit.node)
+
+
+class MustAnalysis(Analysis):
+    """Where an order gets to a use that is not known to ignore it: else it is shown to decide nothing."""
+
+    def steps(self, value: Value) -> Iterable[Move | Sink]:
+        above = self.facts.index.parents.get(value.node)
+        if self._ends(value.node, above):
+            return ()
+        kept = self._kept_in(value, above)
+        if kept is not None:
+            return () if isinstance(kept, ast.SetComp) else [value.at(kept)]
+        return list(self.passes(value)) or [Sink("a use that is not known to ignore it", value.node)]
+
+    def sanitizes(self, node: ast.expr) -> bool:
+        return is_sorted_in_place(self.facts, node)
+
+    def _kept_in(self, value: Value, above: ast.AST | None) -> ast.expr | None:
+        """The list that has the same order: of `list(names)`, of `[name for name in names]`."""
+        if value.path:
+            return None
+        if isinstance(above, ast.Call):
+            return above if self._name(above) in _LISTS and above.func is not value.node else None
+        made = self.facts.index.parents.get(above) if isinstance(above, ast.comprehension) else None
+        is_listed = isinstance(made, ast.ListComp | ast.GeneratorExp | ast.SetComp) and above.iter is value.node  # type: ignore[union-attr]
+        return made if is_listed and self._is_pure(made, value.node) else None  # type: ignore[arg-type,return-value]
+
+    def _is_pure(self, made: ast.ListComp | ast.GeneratorExp | ast.SetComp, listed: ast.expr) -> bool:
+        """Whether an entry depends on itself alone: calls may count, or draw."""
+        parts = [made.elt, *(part for one in made.generators for part in (one.iter, *one.ifs) if part is not listed)]
+        calls = [one for part in parts for one in ast.walk(part) if isinstance(one, ast.Call | ast.NamedExpr)]
+        return all(isinstance(one, ast.Call) and self._name(one).startswith(_PURE) for one in calls)
+
+    def _name(self, call: ast.Call) -> str:
+        return self.facts.names(call.func, self.facts.index.inner_scope_of(call)).only or ""
+
+    def _ends(self, node: ast.expr, above: ast.AST | None) -> bool:
+        if isinstance(above, ast.Call) and above.func is not node:
+            return self._name(above) in _ENDING
+        if isinstance(above, ast.Compare):
+            return all(isinstance(one, _UNORDERED) for one in above.ops)
+        if is_sorted_in_place(self.facts, node):
+            return True
+        is_test = isinstance(above, ast.If | ast.While | ast.IfExp) and above.test is node
+        return is_test or isinstance(above, ast.Expr | ast.Assert | ast.UnaryOp)

@@ -22,6 +22,7 @@ from torchlint.checks.framework.visit import Visit, shortened, spelling_of
 from torchlint.diagnostics import Confidence, Severity
 from torchlint.facts.control.conditions import is_for_some_releases
 from torchlint.facts.full_names import Callee
+from torchlint.facts.notation import is_result
 from torchlint.facts.tree import last_word, targets_of
 from torchlint.project.index import Project
 
@@ -150,7 +151,7 @@ def _is_a_patch(visit: Visit, value: ast.expr) -> bool:
         if any(name.startswith(("unittest.mock.", "mock.", "functools.partial")) for name in makes):
             return True
         return visit.kind(value) is Kind.UNKNOWN and any(_is_a_patch(visit, argument) for argument in value.args)
-    if any(not name.endswith("()") and not name.rpartition(".")[2].isupper() for name in names):
+    if any(not is_result(name) and not name.rpartition(".")[2].isupper() for name in names):
         return True
     return not visit.value(value).constants and _PATCHES.search(last_word(value)) is not None
 

@@ -23,6 +23,7 @@ from torchlint.facts.definitions import definitions_of, is_none
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Parameter
+from torchlint.facts.notation import result_of
 from torchlint.facts.options.demands import Demand, default_of
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tensors.kinds import kind_of
@@ -101,15 +102,15 @@ class _Seeds(msgspec.Struct, frozen=True):
         return max(of_operands, key=_weight, default=[None])
 
     def _drawn(self, facts: FileFacts, call: ast.Call, scope: int) -> _Entropy | None:
-        name = facts.names(call.func, scope).only
+        name = facts.names(call.func, scope).only or ""
         if name in load_generators().entropy:
-            return _Entropy(f"{name}()")
+            return _Entropy(result_of(name))
         if name == _HASH and call.args and kind_of(facts, call.args[0], scope) is Kind.TEXT:
             return _Entropy(f"hash({ast.unparse(call.args[0])})")
         entries = (entry for entry in self.catalogue.randomness.draw if not entry.makes and name in entry.calls)
         generator = next((entry.generator for entry in entries), None)
         symbol = facts.symbol_at(scope, facts.index.statement_of(call))
-        return None if generator is None else _Entropy(f"{name}()", generator, facts.path, symbol, call.lineno)
+        return None if generator is None else _Entropy(result_of(name), generator, facts.path, symbol, call.lineno)
 
 
 def _weight(found: list[_Found]) -> int:

@@ -66,20 +66,15 @@ def seed_of(facts: FileFacts, end: End) -> Iterator[_Found]:
         yield origin
     elif isinstance(end, Definition) and not end.parts and isinstance(end.node, ast.Constant):
         yield None if _is_chosen(facts, end.node) else Seed.NOTHING if is_none(end) else Seed.NUMBER
-    elif not _is_always_handed(facts, end):
-        yield None
+    else:  # a parameter that each call in sight gives; one that is left out may be an option for others
+        given = arguments_for(facts, end.name, end.function) if isinstance(end, Parameter) else []
+        yield from () if given and None not in given else (None,)
 
 
 def _is_chosen(facts: FileFacts, node: ast.expr | ast.stmt) -> bool:
     """Whether code runs under a test of the seed or the generator."""
     is_written = isinstance(node, ast.stmt) or node in facts.index.parents
     return is_written and any(_CHOICE.search(ast.unparse(test)) for test in tests_around(facts, node))
-
-
-def _is_always_handed(facts: FileFacts, end: End) -> bool:
-    """Whether each call that is seen gives a parameter; one that is left out may be an option for others."""
-    given = arguments_for(facts, end.name, end.function) if isinstance(end, Parameter) else []
-    return bool(given) and None not in given
 
 
 class Seeding(Analysis):

@@ -23,6 +23,7 @@ from torchlint.facts.entries import is_beside_training, is_test
 from torchlint.facts.flow.tracker import Flow, Sink, follow
 from torchlint.facts.flow.values import Move, Value
 from torchlint.facts.full_names import Callee
+from torchlint.facts.notation import is_of_project
 from torchlint.facts.values import may_be_hidden
 from torchlint.project.index import Project
 from torchlint.project.programs import Program
@@ -105,7 +106,7 @@ def _answer(visit: Visit, library: Library, use: Use) -> Answer:
 def _is_its_file(visit: Visit, library: Library, use: Use) -> bool:
     """Whether the file imports the library, and no other may have such a method, or evidently such a function."""
     known = visit.callee() or ""
-    if known and "::" not in known and known.partition(".")[0] != library.import_name:
+    if known and not is_of_project(known) and known.partition(".")[0] != library.import_name:
         return False
     targets = (target for target, _ in visit.facts.symbols.imports if not target.level)
     imported = {target.module.partition(".")[0] for target in targets}

@@ -9,6 +9,7 @@ from torchlint.checks.framework.operator_verdict import enumerated
 from torchlint.checks.framework.programs import is_demonstration, place_leading_to, place_of_call, place_of_seed
 from torchlint.checks.framework.registration import ProgramFinding, program_check
 from torchlint.diagnostics import Related, Severity
+from torchlint.facts.notation import symbol_of
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
 from torchlint.facts.words import says
@@ -72,7 +73,7 @@ def _spawned(program: Program, project: Project, parent: Randomness) -> Iterator
     process = next(unseeded_processes(program, project), None)
     if process is not None:
         values = _values(process.unseeded, process.randomness)
-        values |= {"starter": process.edge.starter, "started": process.edge.callee.rpartition("::")[2]}
+        values |= {"starter": process.edge.starter, "started": symbol_of(process.edge.callee)[1]}
         place = place_of_call(process.path, process.edge, program, project)
         yield ProgramFinding(_CODE, place, values, "spawned", related=_related(parent))
 
@@ -81,7 +82,7 @@ def _in_workers(program: Program, project: Project) -> Iterator[ProgramFinding]:
     """What is said of draws from `random` in worker processes, which seed it anew."""
     found = next(worker_draws(program, project), None)
     if found is not None:
-        started = found.edge.callee.rpartition("::")[2]
+        started = symbol_of(found.edge.callee)[1]
         values = {"drawn": _called(found.draw), "starter": found.edge.worker, "started": started}
         place = place_of_call(found.path, found.edge, program, project)
         related = (Related(found.draw.place.location, "draws from random, in a worker"),)

@@ -14,7 +14,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check, sites_of
 from torchlint.checks.framework.visit import Visit, remarks_in, spelling_of
 from torchlint.diagnostics import Fix, Severity
-from torchlint.facts.calls import called_functions
+from torchlint.facts.calls import known_functions
 from torchlint.facts.classes import forward_of
 from torchlint.facts.control.blocks import Loop, enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
@@ -227,7 +227,7 @@ def _is_number(value: ast.expr) -> bool:
 def _run_by(facts: FileFacts, site: CallSite, depth: int = 3) -> Iterator[CallSite]:
     """A call, and those of the functions of the file that it runs."""
     yield site
-    for function in called_functions(facts, site.node, site.scope) if depth else ():
+    for function in known_functions(facts, site.node.func, site.scope) if depth else ():
         for inner in facts.calls_in(function):
             yield from _run_by(facts, inner, depth - 1)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit, shortened
-from torchlint.facts.calls import called_functions
+from torchlint.facts.calls import known_functions
 from torchlint.facts.classes import is_module_class, method_of
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.file import FileFacts
@@ -51,7 +51,7 @@ def _draw_of(facts: FileFacts, part: ast.expr, scope: int) -> ast.Call | None:
     inside = set(ast.walk(part)) if isinstance(part, ast.Lambda) else set()
     owners = (own_scope(facts, name) for name, _, _ in layers)
     forwards = (method_of(facts, owner, "forward") for owner in owners if is_module_class(facts, owner))
-    called = called_functions(facts, ast.Call(func=part, args=[], keywords=[]), scope)
+    called = known_functions(facts, part, scope)
     run = [*called, *(one for one in forwards if one is not None)]
     calls = [site for site in facts.symbols.calls if site.node in inside] if inside else []
     for site in (*calls, *(site for function in run for site in facts.calls_in(function))):

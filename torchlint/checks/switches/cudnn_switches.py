@@ -25,10 +25,10 @@ from torchlint.facts.entries import is_demonstration, is_measuring, is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EVERYWHERE, Parameter
 from torchlint.facts.modes import Mode
+from torchlint.facts.notation import Symbol
 from torchlint.facts.origins import Origin, beyond
 from torchlint.facts.tree import targets_of
 from torchlint.facts.values import Values, argument_of
-from torchlint.project.call_graph import Symbol
 from torchlint.project.index import Project
 from torchlint.project.options import keeps_from_running
 

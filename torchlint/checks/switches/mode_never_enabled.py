@@ -77,12 +77,9 @@ def _cases(project: Project) -> dict[Program, _Case]:
 def _cases_by_shape(project: Project) -> Mapping[_Shape, list[_Case]]:
     """Those of TL210, by shape: first a script that is named for training."""
     cases = [case for case in project.cached(_cases).values() if case.untold is None]
-    return grouped((case.shape, case) for case in sorted(cases, key=lambda case: _doubts(case.program.path)))
-
-
-def _doubts(path: str) -> tuple[bool, ...]:
-    """Why a program is a poor example of several that are alike."""
-    return is_example(path), path.endswith(".ipynb"), not says(path, "training")
+    paths = ((case, case.program.path) for case in cases)
+    doubts = [(is_example(path), path.endswith(".ipynb"), not says(path, "training"), case) for case, path in paths]
+    return grouped((case.shape, case) for *_, case in sorted(doubts, key=lambda one: one[:3]))
 
 
 def _case(program: Program, project: Project) -> _Case | None:

@@ -8,17 +8,15 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, SettingFinding, Triggers, check
 from torchlint.checks.framework.visit import WRITERS, Visit, writes
 from torchlint.facts.environment import ProcessStart, process_starts
-from torchlint.facts.extracts import Extract
 from torchlint.facts.file import FileFacts
-from torchlint.project.call_graph import Symbol
+from torchlint.facts.notation import Symbol
+from torchlint.facts.summary import Extract
 from torchlint.project.index import Project
 from torchlint.source.text import EnvironmentSetting
 
 _CODE = "TL211"
 _VARIABLE = "PYTHONHASHSEED"
-_STARTS = Extract(
-    "starts", tuple[ProcessStart, ...], lambda facts, watch: tuple(process_starts(facts, watch.processes))
-)
+_STARTS = Extract("starts", tuple[ProcessStart, ...], lambda *asked: tuple(process_starts(*asked)))
 """Calls of a file that start processes which may be Python."""
 
 

@@ -144,7 +144,9 @@ def _reader_of(facts: FileFacts, target: ast.Name) -> str | None:
     if len(loads) != 1 or not isinstance(parent, ast.Call):
         return None
     is_rebound = any(isinstance(bound, ast.Name) and bound.id == target.id for bound in targets_of(reading))
-    if not (is_rebound or isinstance(reading, ast.Return)) and _is_read_after(facts, loads[0]):
+    # A name may be read again; an assignment between them is not looked for: rather silent.
+    again = (other for other in facts.index.reads_of(loads[0]) if other is not loads[0])
+    if not (is_rebound or isinstance(reading, ast.Return)) and any(precedes(facts, loads[0], one) for one in again):
         return None
     return _norm_called(parent, loads[0])
 
@@ -152,8 +154,3 @@ def _reader_of(facts: FileFacts, target: ast.Name) -> str | None:
 def _loads(statement: ast.AST, name: str) -> list[ast.Name]:
     names = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
     return [node for node in names if node.id == name and isinstance(node.ctx, ast.Load)]
-
-
-def _is_read_after(facts: FileFacts, read: ast.Name) -> bool:
-    """Whether a name may be read again after a read; an assignment between them is not looked for: rather silent."""
-    return any(other is not read and precedes(facts, read, other) for other in facts.index.reads_of(read))

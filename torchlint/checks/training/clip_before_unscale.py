@@ -16,6 +16,7 @@ from torchlint.facts.control.order import position_of, precedes
 from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import dotted
+from torchlint.facts.notation import is_of_project
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_method_call, is_own, last_word, words_in
 from torchlint.facts.values import all_given, argument_of
@@ -109,7 +110,7 @@ class _Function(msgspec.Struct, frozen=True):
             return None
         values = seen_values(self.facts, receiver, step.scope)
         made = [self.facts.names(value.func, where) for value, where in values if isinstance(value, ast.Call)]
-        is_own = bool(made) and all("::" in (names.only or "") for names in made)
+        is_own = bool(made) and all(is_of_project(names.only or "") for names in made)
         if is_own or self._may_be_unscaled(clip, backward, scaler):
             return None
         first, last = position_of(clip.node), position_of(step.node)

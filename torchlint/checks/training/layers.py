@@ -18,6 +18,7 @@ from torchlint.facts.definitions import seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Through
 from torchlint.facts.memoizing import followed
+from torchlint.facts.notation import result_of
 from torchlint.facts.training.training_mode import NORMS
 from torchlint.facts.tree import is_method_call, is_self, is_super
 from torchlint.facts.values import argument_of, may_be_hidden
@@ -199,7 +200,7 @@ def _is_container(facts: FileFacts, container: ast.expr, scope: int) -> bool:
     """A `Sequential`, or a list that is only ever filled and unpacked into one."""
     if is_self(container):
         return _is_sequential_class(facts, facts.class_of(scope))
-    if facts.names(container, scope).only == f"{_SEQUENTIAL}()":
+    if facts.names(container, scope).only == result_of(_SEQUENTIAL):
         return True
     if not isinstance(container, ast.Name):
         return False

@@ -19,6 +19,7 @@ from torchlint.facts.control.order import precedes
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import public_name
+from torchlint.facts.notation import is_of_project, qualname_of
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind, Variable
 from torchlint.facts.training.training_mode import LOADERS
 from torchlint.facts.tree import is_literal_none, is_method_call, is_own, method_called, only_target
@@ -89,7 +90,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     if _GENERATOR.search(name) or _OTHERWISE.search(ast.unparse(owner.node)):
         return
     made = _class_of(facts, model, site.scope)
-    if made is None or _GENERATOR.search(made.rpartition("::")[2]) or _is_handed_out(facts, kept_in):
+    if made is None or _GENERATOR.search(qualname_of(made)) or _is_handed_out(facts, kept_in):
         return
     calls = (call for call in _calls_of(facts, kept_in) if not _TRIAL.search(facts.symbol_of(call)))
     after = (one.node for one in calls if owner.kind is ScopeKind.CLASS or precedes(facts, site.node, one.node))
@@ -137,7 +138,7 @@ def _made(facts: FileFacts, root: ast.expr, scope: int) -> str | None:
     if not isinstance(root, ast.Call):
         return None
     name = facts.names(root.func, scope).only or ""
-    return name.removesuffix(".load_from_checkpoint") if "::" in name else None
+    return name.removesuffix(".load_from_checkpoint") if is_of_project(name) else None
 
 
 def _is_handed_out(facts: FileFacts, model: Variable) -> bool:
@@ -145,7 +146,7 @@ def _is_handed_out(facts: FileFacts, model: Variable) -> bool:
     for site in facts.symbols.calls:
         if any(_holds(facts, value, model, site.scope) for value in all_given(site.node)):
             callee = facts.names(site.node.func, site.scope).only
-            if callee is None or not ("::" in callee or callee in _HARMLESS or callee in _WRAPPERS):
+            if callee is None or not (is_of_project(callee) or callee in _HARMLESS or callee in _WRAPPERS):
                 return True
     return False
 
@@ -164,7 +165,7 @@ def _calls_of(facts: FileFacts, model: Variable) -> Iterator[CallSite]:
         # Not with an input that only tries the model.
         if is_used and not any(
             isinstance(value, ast.Starred)
-            or any(name.replace("()", "").startswith(tuple(_MADE_UP)) for name in facts.names(value, site.scope).names)
+            or any(name.startswith(tuple(_MADE_UP)) for name in facts.names(value, site.scope).names)
             for value in site.node.args
         ):
             yield site

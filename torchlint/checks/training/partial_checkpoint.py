@@ -200,7 +200,6 @@ def _asked_to_resume(facts: FileFacts) -> list[CallSite]:
     codes=(_CODE,),
     triggers=Triggers(calls=_LOADING | _OPAQUE, methods=_METHODS, sites=_asked_to_resume),
     judge=_judge_open,
-    asks=(RESTORES,),
     is_open=True,
 )
 def loads(visit: Visit) -> Iterator[Finding]:
@@ -218,7 +217,7 @@ def _settings(facts: FileFacts) -> list[Site]:
     return [Site(one, facts.index.scope_of(one), facts.index.statement_of(one)) for one in stores]
 
 
-@check(codes=(_CODE,), triggers=Triggers(sites=_settings), judge=_judge_open, is_open=True, asks=(RESTORES,))
+@check(codes=(_CODE,), triggers=Triggers(sites=_settings), judge=_judge_open, is_open=True)
 def settings(visit: Visit) -> Iterator[Finding]:
     """Settings by which a trainer goes on from a file."""
     yield Finding(_CODE, visit.node, {"symbol": visit.symbol})
@@ -229,7 +228,6 @@ def settings(visit: Visit) -> Iterator[Finding]:
     triggers=Triggers(calls=_ASKS, methods=_ASKING_METHODS),
     judge=_judge_open,
     is_open=True,
-    asks=(RESTORES,),
 )
 def leftovers(visit: Visit) -> Iterator[Finding]:
     """A file that is read only where it is there: `if os.path.exists(cache): rows = load(cache)`."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from torchlint.checks.training.checkpoints import loads_a_file, with_callers
-from torchlint.facts.calls import called_functions
+from torchlint.facts.calls import known_functions
 from torchlint.facts.control.blocks import enclosing, loops_around
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import Position, position_of
@@ -151,7 +151,7 @@ def _trains(facts: FileFacts, site: CallSite) -> bool:
     """Whether a call steps an optimizer, or a function of the file that it runs does."""
     if is_method_call(site.node, "step"):
         return holds_optimizer(facts, site.node.func.value, site.scope)
-    functions = called_functions(facts, site.node, site.scope)
+    functions = known_functions(facts, site.node.func, site.scope)
     return any(_trains(facts, one) for function in functions for one in facts.calls_in(function))
 
 

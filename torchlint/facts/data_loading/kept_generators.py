@@ -9,13 +9,14 @@ from collections.abc import Iterator
 import msgspec
 
 from torchlint.catalogue.load import load_generators
-from torchlint.facts.calls import called_functions
+from torchlint.facts.calls import known_functions
 from torchlint.facts.classes import attribute_values, heirs
 from torchlint.facts.constants import holds_call
 from torchlint.facts.definitions import definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Parameter
 from torchlint.facts.functions import parameter_binding
+from torchlint.facts.notation import maker_of
 from torchlint.facts.scopes import BindingKind, CallSite, Scope, ScopeKind
 from torchlint.facts.tree import is_literal_none, is_method_call, is_own, is_self, last_word, method_called
 
@@ -91,7 +92,7 @@ def _items(facts: FileFacts) -> Iterator[tuple[Scope, Scope]]:
 def _inheriting(facts: FileFacts, owner: Scope) -> tuple[str, ...]:
     """A class and those of the same file that have its `__getitem__`, as project names."""
     owners = (owner.index, *heirs(facts, owner.index, unless="__getitem__"))
-    return tuple(f"{facts.path}::{facts.symbols.scopes[index].qualname}" for index in owners)
+    return tuple(facts.full_name(index) for index in owners)
 
 
 def _calls_run(facts: FileFacts, item: int) -> list[CallSite]:
@@ -99,7 +100,7 @@ def _calls_run(facts: FileFacts, item: int) -> list[CallSite]:
     found, waiting = {item}, [item]
     for _ in range(4):
         sites = [site for function in waiting for site in facts.calls_in(function)]
-        called = {index for site in sites for index in called_functions(facts, site.node, site.scope)}
+        called = {index for site in sites for index in known_functions(facts, site.node.func, site.scope)}
         waiting = sorted(called - found)
         found |= called
     return [site for function in sorted(found) for site in facts.calls_in(function)]
@@ -146,7 +147,7 @@ def _all_made(facts: FileFacts, values: list[tuple[ast.expr, int]]) -> ast.expr 
 def _makes_one(facts: FileFacts, end: Definition) -> bool:
     if not isinstance(end.node, ast.Call) or end.parts:
         return False
-    name = (facts.names(end.node, end.scope).only or "").removesuffix("()")
+    name = maker_of(facts.names(end.node, end.scope).only or "")
     return name in load_generators().makers or any(
         re.fullmatch(each.made_by, name)
         and (not each.holding or holds_call(facts, end.node, end.scope, re.compile(each.holding)))

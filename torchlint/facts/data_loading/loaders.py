@@ -15,6 +15,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End, Through
 from torchlint.facts.grouping import all_of
 from torchlint.facts.memoizing import followed
+from torchlint.facts.notation import hangs_on_call, is_of_project
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.values import argument_of, may_be_hidden
 
@@ -126,5 +127,5 @@ def _classes_of(facts: FileFacts, end: End) -> frozenset[str]:
     name = facts.names(end.node.func, end.scope).only or "" if isinstance(end.node, ast.Call) else ""
     if name in _WRAPPERS and isinstance(end.node, ast.Call) and end.node.args:
         return _classes(facts, end.node.args[0], end.scope)
-    is_class = "::" in name and "()" not in name and not end.parts
+    is_class = is_of_project(name) and not hangs_on_call(name) and not end.parts
     return frozenset({name}) if is_class else frozenset()

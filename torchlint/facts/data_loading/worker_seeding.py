@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from torchlint.facts.calls import Target, Way, called_functions, functions_of
+from torchlint.facts.calls import Target, Way, functions_of, known_functions
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.data_loading.loaders import LOADER, LOADERS, POSITIONS
 from torchlint.facts.file import FileFacts
@@ -105,7 +105,7 @@ def calls_in_place(facts: FileFacts) -> dict[ast.Call, ast.Call]:
 def _seeds_now(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     if facts.names(call.func, scope).only in ("numpy.random.seed", "random.seed"):
         return True
-    called = called_functions(facts, call, scope)
+    called = known_functions(facts, call.func, scope)
     if not called or any(returned_values(facts, function) for function in called):
         return False
     return any(library_of(facts, site) for site in facts.symbols.calls if site.scope in called)

@@ -17,13 +17,13 @@ from torchlint.facts.classes import bases_of, family_of
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.references import is_only_called, is_only_made
-from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Others, Returned, Stored, Value
 from torchlint.facts.functions import decorators_of, is_method, is_plain, own_scope
 from torchlint.facts.gradients import is_gradless
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.moves import moved
+from torchlint.facts.notation import is_of_project
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import is_super, method_called
@@ -152,7 +152,7 @@ def _is_seen(facts: FileFacts, owner: Scope) -> bool:
         return False
     bases = [base.only or "" for base in bases_of(facts, owner)]
     is_plain_class = all(base in _EMPTY_BASES or own_scope(facts, base) is not None for base in bases)
-    return is_plain_class and is_only_made(facts, symbol_of(facts, owner.index))
+    return is_plain_class and is_only_made(facts, facts.full_name(owner.index))
 
 
 def objects_in(facts: FileFacts, owner: Scope) -> Iterator[ast.Name]:
@@ -177,7 +177,7 @@ def _beyond_given(facts: FileFacts, move: Given) -> Iterator[Move | Sink]:
         owner = function.parent or 0
         if any(function.name in facts.symbols.scopes[one].bindings for one in family_of(facts, owner) - {owner}):
             yield lost(function.node)
-        yield Exit(symbol_of(facts, owner), Others(are_heirs=True), (), "")
+        yield Exit(facts.full_name(owner), Others(are_heirs=True), (), "")
 
 
 def _beyond_returned(facts: FileFacts, move: Returned) -> Iterator[Sink]:
@@ -186,7 +186,7 @@ def _beyond_returned(facts: FileFacts, move: Returned) -> Iterator[Sink]:
         run = targets(facts, calls[-1], facts.index.inner_scope_of(calls[-1]))
         is_seen = any(one.function is function and one.way is Way.CALLED for one in run)
     else:
-        is_seen = is_only_called(facts, symbol_of(facts, move.function))
+        is_seen = is_only_called(facts, facts.full_name(move.function))
     if not is_seen or not is_plain(facts, function):
         yield lost(function.node)
 
@@ -223,7 +223,7 @@ class Ungraded(Containment):
 
     def _is_off(self, node: ast.expr) -> bool:
         owner = self.facts.class_of(self.facts.index.scope_of(node))
-        return is_gradless(self.facts, node) or (owner is not None and self._is_ungraded(symbol_of(self.facts, owner)))
+        return is_gradless(self.facts, node) or (owner is not None and self._is_ungraded(self.facts.full_name(owner)))
 
 
 _RECORDERS = frozenset(
@@ -257,7 +257,7 @@ def is_recorded(facts: FileFacts, node: ast.expr) -> bool:
 
 
 def _logs(call: ast.Call, name: str) -> bool:
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _LOGGING or "::" in name:
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _LOGGING or is_of_project(name):
         return False
     return not (isinstance(call.func.value, ast.Name) and call.func.value.id in ("self", "cls"))
 

@@ -13,6 +13,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EACH, Exit, Field, Given, Item, Kept, Move, Returned, Stored, Value
 from torchlint.facts.functions import own_scope
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.notation import is_in, is_of_project, result_of
 from torchlint.facts.scopes import ScopeKind
 from torchlint.facts.tree import is_super
 from torchlint.facts.values import arguments_of, handed_arguments, handed_function, starter_of
@@ -241,12 +242,14 @@ def symbols_called(facts: FileFacts, function: ast.expr, scope: int) -> list[str
     names = facts.names(function, scope).names
     if isinstance(function, ast.Attribute) and is_super(function.value):
         bases = base_names(facts, owner) if owner is not None else []
-        names = frozenset(base if function.attr == "__init__" else f"{base}().{function.attr}" for base in bases)
+        names = frozenset(
+            base if function.attr == "__init__" else f"{result_of(base)}.{function.attr}" for base in bases
+        )
     names = names or frozenset(filter(None, [own_class(facts, function, scope)]))
     own = own_scope(facts, next(iter(names))) if len(names) == 1 else None
     if own is not None and facts.symbols.scopes[own].kind is ScopeKind.CLASS:  # its constructor is a base's
         names = frozenset(base_names(facts, own))
-    return sorted(name for name in names if "::" in name and not name.startswith(f"{facts.path}::"))
+    return sorted(name for name in names if is_of_project(name) and not is_in(name, facts.path))
 
 
 _STEPS: dict[type[ast.AST | None], Callable[[FileFacts, Value, Any], Iterator[Move]]] = {

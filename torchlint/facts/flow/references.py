@@ -10,6 +10,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.functions import own_scope
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.notation import last_part, plain, symbol_of
 from torchlint.facts.tree import is_super, last_word
 
 _NAMING_A_TYPE = (ast.ClassDef, ast.arg, ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -30,8 +31,8 @@ def _reads(facts: FileFacts, symbol: str) -> Iterator[tuple[ast.expr, bool]]:
     """What may mean a function or a class, and whether it does. A method may be any attribute that is not known."""
     own = own_scope(facts, symbol)
     called = set() if own is None else {id(site.node.func) for site, _ in callers(facts, own)}
-    owner, _, method = symbol.partition("::")[2].rpartition(".")
-    for node in references(facts, _last_part(symbol)):
+    owner, _, method = symbol_of(symbol)[1].rpartition(".")
+    for node in references(facts, last_part(symbol)):
         names = facts.names(node, facts.index.inner_scope_of(node))
         if symbol in {plain(name) for name in names.names}:
             yield node, True
@@ -46,14 +47,9 @@ def is_only_made(facts: FileFacts, owner: str) -> bool:
         _is_called(facts, node)
         or isinstance(facts.index.parents[node], _NAMING_A_TYPE)
         or is_super(facts.index.parents[node])
-        for node in references(facts, _last_part(owner))
+        for node in references(facts, last_part(owner))
         if owner in facts.names(node, facts.index.inner_scope_of(node)).names
     )
-
-
-def plain(symbol: str) -> str:
-    """A method without the mark of an object: `net.py::Net().step` is `net.py::Net.step`."""
-    return symbol.replace("().", ".")
 
 
 def references(facts: FileFacts, word: str) -> Iterator[ast.Name | ast.Attribute]:
@@ -73,11 +69,6 @@ def _by_word(facts: FileFacts) -> tuple[dict[str, list[ast.Name | ast.Attribute]
     )
     imported = ((target.name or "", held) for held, target in bound if target is not None and target.name != held)
     return read, grouped(dict.fromkeys(imported))
-
-
-def _last_part(symbol: str) -> str:
-    """`step` of `net.py::Net.step`."""
-    return symbol.rpartition("::")[2].rpartition(".")[2]
 
 
 def _is_called(facts: FileFacts, node: ast.expr) -> bool:

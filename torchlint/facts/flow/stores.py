@@ -15,6 +15,7 @@ from torchlint.facts.control.order import dominates, may_follow
 from torchlint.facts.flow.chronology import as_usual, is_ruled_out
 from torchlint.facts.flow.values import EACH, ELSEWHERE, Exit, Field, Given, Item, Kept, Move, Returned, Stored, Value
 from torchlint.facts.functions import is_method, own_scope
+from torchlint.facts.notation import maker_of, name_in
 from torchlint.facts.reaching import lasting, reaching, reads_by_binding
 from torchlint.facts.scopes import Binding, BindingKind, Scope, ScopeKind
 from torchlint.facts.tree import is_own
@@ -41,7 +42,7 @@ def kept(facts: FileFacts, move: Kept, sanitizes: Sanitizer) -> Iterator[Move]:
         if isinstance(holder, ast.Name) and holder.id in ("self", "cls"):
             owner = facts.class_of(scope)
         else:
-            owner = own_scope(facts, (facts.names(holder, scope).only or "").removesuffix("()"))
+            owner = own_scope(facts, maker_of(facts.names(holder, scope).only or ""))
         if owner is not None and facts.symbols.scopes[owner].kind is ScopeKind.CLASS:
             yield Stored(owner, target.attr, value)
         else:
@@ -56,7 +57,7 @@ def _name(facts: FileFacts, move: Kept, target: ast.Name, sanitizes: Sanitizer) 
         yield Stored(owner.index, target.id, move.value)
         return
     if owner.kind is ScopeKind.MODULE:
-        yield Exit(f"{facts.path}::", Field(target.id), move.value.path, move.value.label)
+        yield Exit(name_in(facts.path), Field(target.id), move.value.path, move.value.label)
     statement = facts.index.statement_of(target)
     reads = _reads(facts, owner, target.id, None if move.in_place else statement)
     if move.in_place:
@@ -188,12 +189,12 @@ def stored(facts: FileFacts, move: Stored, sanitizes: Sanitizer) -> Iterator[Mov
     own = _own_reads(facts, move.name, family)
     home = facts.index.statement_of(value.node)
     yield from unless_sanitized(facts, own, replace(value, calls=()), home, sanitizes)
-    made = constructions_of(facts, {symbol_of(facts, one) for one in family})
+    made = constructions_of(facts, {facts.full_name(one) for one in family})
     within = [call for call in value.calls if call in made]
     calls = value.calls[: value.calls.index(within[-1])] if within else ()
     for call in within[-1:] or made:
         yield from (replace(one, calls=calls) for one in value.inside(Field(move.name), call))
-    yield Exit(symbol_of(facts, move.owner), Field(move.name), value.path, value.label)
+    yield Exit(facts.full_name(move.owner), Field(move.name), value.path, value.label)
 
 
 def other_stores(facts: FileFacts, move: Stored) -> list[ast.Attribute]:
@@ -228,11 +229,6 @@ def _own_reads(facts: FileFacts, name: str, family: frozenset[int]) -> list[ast.
     return [read for read in reads if facts.class_of(facts.index.scope_of(read)) in family]
 
 
-def symbol_of(facts: FileFacts, scope: int) -> str:
-    """The full name of a function or class of the file."""
-    return f"{facts.path}::{facts.symbols.scopes[scope].qualname}"
-
-
 def returned(facts: FileFacts, move: Returned) -> Iterator[Move]:
     """What calls a function that gives the value back."""
     value, function = move.value, facts.symbols.scopes[move.function]
@@ -253,4 +249,4 @@ def returned(facts: FileFacts, move: Returned) -> Iterator[Move]:
         for read in _own_reads(facts, function.name, family_of(facts, function.parent or 0)):
             above = facts.index.parents[read]
             yield value.at(above if isinstance(above, ast.Call) and above.func is read else read)
-    yield Exit(symbol_of(facts, move.function), None, value.path, value.label)
+    yield Exit(facts.full_name(move.function), None, value.path, value.label)

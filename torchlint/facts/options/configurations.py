@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from torchlint.diagnostics import Location
-from torchlint.facts.calls import arguments_for, called_functions, function_named
+from torchlint.facts.calls import arguments_for, function_named, known_functions
 from torchlint.facts.definitions import step_back
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.containment import is_recorded
 from torchlint.facts.flow.values import Definition, Value
 from torchlint.facts.functions import positional_parameters
+from torchlint.facts.notation import is_of_project, symbol_of
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, Scope, ScopeKind
@@ -129,7 +130,7 @@ class FilePaths(msgspec.Struct, frozen=True):
                 scope = tree.scope_of(above)
                 names = facts.names(above.func, scope).names
                 if not names & (_SAME | _OPENING) and not any(name.startswith("os.path.") for name in names):
-                    is_known = names & loaders or called_functions(facts, above, scope) or is_recorded(facts, read)
+                    is_known = names & loaders or known_functions(facts, above.func, scope) or is_recorded(facts, read)
                     return not is_known
         return False
 
@@ -222,8 +223,8 @@ def _given_file(call: ast.Call) -> ast.expr | None:
 
 def _own_loader(facts: FileFacts, call: ast.Call, name: str) -> Loader | None:
     """A function of another file of the project, and its first argument."""
-    path, separator, qualname = name.partition("::")
-    if not separator or path == facts.path or not _OWN_LOADER.search(qualname):
+    path, qualname = symbol_of(name)
+    if not is_of_project(name) or path == facts.path or not _OWN_LOADER.search(qualname):
         return None
     parameter = 0 if call.args else next((keyword.arg for keyword in call.keywords), None)
     return None if parameter is None else Loader(name, parameter)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from torchlint.facts.functions import decorators_of
+from torchlint.facts.notation import maker_of
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
 from torchlint.facts.tree import last_word
 from torchlint.facts.values import Constant, argument_of
@@ -113,7 +114,7 @@ def _fields(facts: FileFacts) -> Iterator[Option]:
     for scope in facts.symbols.scopes:
         if scope.kind is not ScopeKind.CLASS or not _OF_OPTIONS.search(scope.name):
             continue
-        decorators = {(name or "").removesuffix("()") for name in decorators_of(facts, scope)}
+        decorators = {maker_of(name or "") for name in decorators_of(facts, scope)}
         for name, bindings in scope.bindings.items() if decorators & _DATACLASSES else ():
             value = bindings[0].value
             if len(bindings) == 1 and bindings[0].annotation is not None and value is not None:

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from torchlint.facts.definitions import definitions_of, is_given_here
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.containment import Containment, call_with, is_recorded, lost
-from torchlint.facts.flow.stores import symbol_of
 from torchlint.facts.flow.tracker import Sink
 from torchlint.facts.flow.values import Definition, Exit, Given, Item, Move, Others, Through, Value
 from torchlint.facts.tree import is_method_call
@@ -131,7 +130,7 @@ class OptionsAnalysis(SettingsAnalysis):
     def beyond(self, move: Move) -> Iterator[Move | Sink]:
         """Who else calls a function that adds options to a parser has these options as well."""
         if isinstance(move, Given) and move.value.label == PARSER:
-            yield Exit(symbol_of(self.facts, move.function), Others(), (), PARSER)
+            yield Exit(self.facts.full_name(move.function), Others(), (), PARSER)
         yield from super().beyond(move)
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:

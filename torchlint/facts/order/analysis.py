@@ -19,6 +19,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.expressions import left
 from torchlint.facts.flow.tracker import Analysis, Sink
 from torchlint.facts.flow.values import EACH, Exit, Item, Kept, Move, Value, Written
+from torchlint.facts.notation import last_part
 from torchlint.facts.order import files, loops, places
 from torchlint.facts.tree import last_word, names_in
 from torchlint.facts.words import says
@@ -146,7 +147,7 @@ class OrderAnalysis(Analysis):
         scope, orders = self.facts.index.inner_scope_of(call), load_orders()
         name = self.facts.names(call.func, scope).only or ""
         made = names_called(self.facts, call.func, scope).only if name.endswith(".__init__") else name  # of a base
-        last = (made or "").rpartition("::")[2].rpartition(".")[2] or getattr(call.func, "attr", "")
+        last = last_part(made or "") or getattr(call.func, "attr", "")
         decided = orders.decided_by.get(name) or self._written(value, call)
         if decided:
             return () if places.divides_work(call) else [Sink(decided, call)]

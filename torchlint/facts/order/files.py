@@ -17,6 +17,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Through
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import followed
+from torchlint.facts.notation import is_module, name_in
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.order.loops import names_bound
 from torchlint.facts.reaching import reaching
@@ -83,7 +84,7 @@ def names_of_file(facts: FileFacts, file: ast.expr | None, scope: int) -> frozen
     if isinstance(file, ast.Attribute):
         module = facts.names(file.value, scope).only or ""
         paths = [one for one in option_defaults(facts, file.attr) if isinstance(one, str)]
-        return frozenset({f"{module}{file.attr}"} if module.endswith("::") else map(posixpath.basename, paths)) - {""}
+        return frozenset({f"{module}{file.attr}"} if is_module(module) else map(posixpath.basename, paths)) - {""}
     last = file.values[-1] if isinstance(file, ast.JoinedStr) and file.values else file
     name = posixpath.basename(literal_text(last))
     return frozenset({name}) if name.strip(".").partition(".")[2] and not name.startswith(".") else frozenset()
@@ -92,12 +93,12 @@ def names_of_file(facts: FileFacts, file: ast.expr | None, scope: int) -> frozen
 def _of_name(facts: FileFacts, file: ast.Name, scope: int) -> frozenset[str]:
     bound = reaching(facts, file.id, scope, file)
     target = bound[0].target if bound else None
-    home = None if target is None or target.name is None else facts.resolver.modules.locate(target, facts.path)
     if target is not None:
-        return frozenset() if home is None else frozenset({f"{home}::{target.name}"})
+        home = None if target.name is None else facts.resolver.modules.locate(target, facts.path)
+        return frozenset() if home is None else frozenset({name_in(home, target.name or "")})
     found = [names_of_file(facts, one, where) for one, where in _opened(facts, file, scope)]
     is_own = any(one.scope == 0 and one.kind is BindingKind.ASSIGN for one in bound)
-    return frozenset({f"{facts.path}::{file.id}"} if is_own else ()).union(*found)
+    return frozenset({name_in(facts.path, file.id)} if is_own else ()).union(*found)
 
 
 def _opened(facts: FileFacts, file: ast.Name, scope: int) -> list[tuple[ast.expr, int]]:

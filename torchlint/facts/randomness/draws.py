@@ -16,6 +16,7 @@ from torchlint.facts.definitions import definitions_of, is_given_here, is_none, 
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Field, Parameter, Through
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.notation import is_of_project, is_result
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Found, place_of
 from torchlint.facts.scopes import BindingKind, CallSite
@@ -228,7 +229,7 @@ def _made(facts: FileFacts, end: End) -> str:
         made = facts.resolver.table.made(name) if name else ""
     elif isinstance(end, Definition) and isinstance(end.node, ast.Call):
         made = facts.names(end.node, end.scope).only or ""
-    return made if made.endswith("()") and "::" not in made else ""
+    return made if is_result(made) and not is_of_project(made) else ""
 
 
 def _before(end: End) -> tuple[tuple[ast.expr, int], str] | None:

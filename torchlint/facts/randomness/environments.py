@@ -14,18 +14,19 @@ from collections.abc import Iterator, Mapping
 from torchlint.catalogue.load import load_generators
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names, dotted
+from torchlint.facts.notation import is_of_project, result_of
 from torchlint.facts.places import Found, place_of
 from torchlint.facts.randomness.draws import is_incidental
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tree import is_literal_none, last_word, method_called
 from torchlint.facts.values import all_given, argument_of, may_be_hidden
+from torchlint.facts.watch import Watch
 
-Seeders = Mapping[str, frozenset[str]]
-"""The calls that seed, each with the generators."""
 _TABLE = load_generators().environments
 MAKERS = _TABLE.makers | _TABLE.algorithms
 SPACES = frozenset({"action_space", "single_action_space"})
-_NAMED = MAKERS | {f"{algorithm}().learn" for algorithm in _TABLE.algorithms}
+_LEARNING = _TABLE.algorithms | {f"{result_of(algorithm)}.learn" for algorithm in _TABLE.algorithms}
+_NAMED = MAKERS | _LEARNING
 _WORDS = ("gym", "env", "stable_baselines3", "sb3_contrib", *SPACES)
 _REPORTING = re.compile(r"^(?:info|debug|warning|error|log|print|format|join|append|add_|save|write|update|append)")
 _SEED = re.compile(r"seed", re.IGNORECASE)
@@ -61,15 +62,17 @@ def calls_for_environments(facts: FileFacts) -> list[CallSite]:
     return facts.calls.find(names=_NAMED, words=("sample", "reset")) if facts.source.mentions(*_WORDS) else []
 
 
-def environment_calls(facts: FileFacts, seeders: Seeders) -> Iterator[EnvironmentCall]:
+def environment_calls(facts: FileFacts, watch: Watch) -> Iterator[EnvironmentCall]:
     """What the calls of a file do to environments."""
     for site in calls_for_environments(facts):
-        part = _part(facts, site, facts.names(site.node.func, site.scope), seeders)
+        part = _part(facts, site, facts.names(site.node.func, site.scope), watch.seeders)
         if part is not None:
             yield EnvironmentCall(facts.path, facts.symbol_of(site), place_of(facts, site.node), part)
 
 
-def _part(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> EnvironmentPart | None:
+def _part(
+    facts: FileFacts, site: CallSite, names: Names, seeders: Mapping[str, frozenset[str]]
+) -> EnvironmentPart | None:
     if makes_environment(facts, site, names):
         return EnvironmentPart.MADE
     if samples_actions(facts, site):
@@ -79,8 +82,7 @@ def _part(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> E
         return found
     if method_called(site.node) == "reset" and _ENVIRONMENT.search(_owner(site.node)):
         return EnvironmentPart.RESET
-    is_learning = names.only is not None and names.only.removesuffix("().learn") in _TABLE.algorithms
-    return EnvironmentPart.TRAINED if is_learning else None
+    return EnvironmentPart.TRAINED if names.only in _LEARNING else None
 
 
 # -- making and sampling -------------------------------------------------------------------------
@@ -97,9 +99,8 @@ def makes_environment(facts: FileFacts, site: CallSite, names: Names) -> bool:
     if may_be_hidden(call, 1) or any(keyword.arg and _SEED.search(keyword.arg) for keyword in call.keywords):
         return False
     is_algorithm = names.names <= _TABLE.algorithms
-    wanted = (
-        argument_of(call, "env", 1) if is_algorithm else (argument_of(call, "id", 0) or argument_of(call, "env_id", 0))
-    )
+    asked = (("env", 1),) if is_algorithm else (("id", 0), ("env_id", 0))
+    wanted = next((one for name, place in asked if (one := argument_of(call, name, place)) is not None), None)
     if wanted is None or (is_algorithm and not isinstance(wanted, ast.Constant)):
         return False
     known = facts.value(wanted, site.scope)
@@ -119,7 +120,9 @@ def samples_actions(facts: FileFacts, site: CallSite) -> bool:
 # -- seeding -------------------------------------------------------------------------------------
 
 
-def _seeding(facts: FileFacts, site: CallSite, names: Names, seeders: Seeders) -> EnvironmentPart | None:
+def _seeding(
+    facts: FileFacts, site: CallSite, names: Names, seeders: Mapping[str, frozenset[str]]
+) -> EnvironmentPart | None:
     call = site.node
     if any(name in seeders or name.partition(".")[0] in _TABLE.elsewhere for name in names.names):
         return None
@@ -141,7 +144,9 @@ def _by_seed_method(call: ast.Call, names: Names) -> EnvironmentPart | None:
     owner = _owner(call)
     if "space" in owner:
         return None if "observation" in owner else EnvironmentPart.SPACE_SEEDED
-    foreign = [name for name in names.names if "::" not in name and name.partition(".")[0] not in ("gymnasium", "gym")]
+    foreign = [
+        name for name in names.names if not is_of_project(name) and name.partition(".")[0] not in ("gymnasium", "gym")
+    ]
     return EnvironmentPart.MAY_BE_SEEDED if foreign else EnvironmentPart.SEEDED
 
 

@@ -14,16 +14,16 @@ import msgspec
 
 from torchlint.catalogue.load import load_orders
 from torchlint.facts.callees import names_called
-from torchlint.facts.calls import arguments_for, called_functions
+from torchlint.facts.calls import arguments_for, known_functions
 from torchlint.facts.contents import gone_through, loops_of, place_in
 from torchlint.facts.control.conditions import tests_around
 from torchlint.facts.control.order import may_follow
 from torchlint.facts.definitions import step_back
 from torchlint.facts.file import FileFacts
-from torchlint.facts.flow.references import plain
 from torchlint.facts.flow.values import EACH, Definition, Through
 from torchlint.facts.functions import is_plain, own_scope, returned_values, yielded_values
 from torchlint.facts.grouping import grouped
+from torchlint.facts.notation import hangs_on_call, is_in, plain
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
@@ -58,6 +58,16 @@ class Steps(msgspec.Struct):
     left: int = 200_000
 
 
+class Drawn(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What goes into the result of a function or of a call that saves."""
+
+    symbol: str
+    """The function that returns the result, or what the call stands in."""
+    draws: tuple[Draw, ...]
+    callees: tuple[str, ...]
+    """The functions of other files that make a part of it, by full name."""
+
+
 class Origins(msgspec.Struct):
     """Collects what goes into values of one file."""
 
@@ -69,6 +79,11 @@ class Origins(msgspec.Struct):
     callees: dict[str, None] = msgspec.field(default_factory=dict)
     """The functions of other files that make a part, by full name."""
     _seen: set[tuple[int, bool]] = msgspec.field(default_factory=set)
+
+    def told(self, symbol: str) -> Drawn | None:
+        """What goes into a result of a symbol; None where that is no draw."""
+        is_any = self.draws or self.callees
+        return Drawn(symbol, tuple(self.draws), tuple(self.callees)) if is_any else None
 
     def follow(self, node: ast.AST, scope: int, *, is_element: bool = False, keeping: ast.stmt | None = None) -> None:
         """Add what goes into `node`. `is_element`: it is one of many, whose order does not matter.
@@ -82,9 +97,8 @@ class Origins(msgspec.Struct):
         if isinstance(node, ast.Name):
             self._name(node, scope, is_element=is_element, keeping=keeping)
             return
-        if isinstance(
-            node, ast.Attribute
-        ):  # what methods keep in `self.rows`, or the class of another object in its own
+        if isinstance(node, ast.Attribute):
+            # What methods keep in `self.rows`, or another class in an object of its own.
             for one in step_back(self.facts, Definition(node, scope), Through.PARAMETERS) or ():
                 if isinstance(one, Definition) and (id(one.node), is_element) not in self._seen:
                     self._seen.add((id(one.node), is_element))
@@ -110,13 +124,13 @@ class Origins(msgspec.Struct):
         is_told = method_named(word).describes or any(only_describes(name) for name in names.names)
         if is_told or "builtins.hasattr" in names.names or _MEASURING.search(word.lower()):
             return True
-        functions = dict.fromkeys(called_functions(self.facts, call, scope))
+        functions = dict.fromkeys(known_functions(self.facts, call.func, scope))
         is_known = names.complete or len(names.callees) == 1  # one of many may draw, and not be the one that is called
         for name in map(plain, sorted(names.of_project)) if is_known else ():
             own = own_scope(self.facts, name)
             if own is not None and self.facts.symbols.scopes[own].kind is ScopeKind.FUNCTION:
                 functions[own] = None
-            elif not name.startswith(f"{self.facts.path}::") and "()" not in name:
+            elif not is_in(name, self.facts.path) and not hangs_on_call(name):
                 self.callees[name] = None
         for function in functions:
             self._returned(function, is_element=is_element)

@@ -12,14 +12,14 @@ from torchlint.facts.callees import names_called
 from torchlint.facts.calls import called_at
 from torchlint.facts.control.blocks import enclosing
 from torchlint.facts.control.conditions import tests_around
-from torchlint.facts.flow.references import plain
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.graphs import reached
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.notation import is_in, name_in, plain
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.randomness.draws import Draw, drawn_calls
-from torchlint.facts.randomness.origins import Origins, Steps
+from torchlint.facts.randomness.origins import Drawn, Origins, Steps
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
 from torchlint.facts.tree import last_word, method_called
 from torchlint.facts.words import says
@@ -58,16 +58,6 @@ class Savers(msgspec.Struct, frozen=True):
             entry = self.calls.get(names.only or "") or self.methods.get(method_called(site.node))
             if entry is not None:
                 yield site, names, entry
-
-
-class Drawn(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What goes into the result of a function or of a call that saves."""
-
-    symbol: str
-    """The function that returns the result, or what the call stands in."""
-    draws: tuple[Draw, ...]
-    callees: tuple[str, ...]
-    """The functions of other files that make a part of it, by full name."""
 
 
 class Writer(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -126,9 +116,9 @@ def _saved(facts: FileFacts, savers: Sequence[_SaverCall], values: Mapping[ast.C
         origins = Origins(facts, values, steps)
         for part in _written(site.node, entry):
             origins.follow(part, site.scope, keeping=block)
-        if origins.draws or origins.callees:
+        found = origins.told(facts.symbol_of(site))
+        if found is not None:
             name = method_called(site.node) if names.of_project else names.only or method_called(site.node)
-            found = Drawn(facts.symbol_of(site), tuple(origins.draws), tuple(origins.callees))
             yield Saved(facts.path, found, place_of(facts, site.node, site.statement), name)
 
 
@@ -141,12 +131,12 @@ def _handed_to_writers(
         if site in saving:
             continue
         names = names_called(facts, site.node.func, site.scope)
-        others = [name for name in map(plain, names.of_project) if name.partition("::")[0] != facts.path]
+        others = [name for name in map(plain, names.of_project) if not is_in(name, facts.path)]
         for argument, value in _given(site.node) if others else ():
             origins = Origins(facts, values, steps)
             origins.follow(value, site.scope)
-            if origins.draws or origins.callees:
-                found = Drawn(facts.symbol_of(site), tuple(origins.draws), tuple(origins.callees))
+            found = origins.told(facts.symbol_of(site))
+            if found is not None:
                 place, name = place_of(facts, site.node, site.statement), last_word(site.node.func)
                 yield from (Saved(facts.path, found, place, name, Writer(other, argument)) for other in others)
 
@@ -160,8 +150,8 @@ def _writers(facts: FileFacts, savers: Sequence[_SaverCall]) -> Iterator[Writer]
         scope = facts.symbols.scopes[function]
         for part in _written(site.node, entry):
             for parameter in _parameters_in(facts, part, site.scope):
-                yield Writer(f"{facts.path}::{scope.qualname}", parameter)
-                yield Writer(f"{facts.path}::{scope.qualname}", called_at(facts, scope, parameter))
+                yield Writer(facts.full_name(scope.index), parameter)
+                yield Writer(facts.full_name(scope.index), called_at(facts, scope, parameter))
 
 
 def _parameters_in(facts: FileFacts, value: ast.expr, scope: int) -> set[str]:
@@ -182,15 +172,15 @@ def _drawn_results(facts: FileFacts, values: Mapping[ast.Call, Draw], edges: Seq
     """The functions of a file that return what draws decide, or what functions of other files make of draws."""
     callers = grouped((edge.callee, edge.symbol) for edge in edges) if values else {}
     symbols = {draw.symbol for draw in values.values()}
-    drawing = set(reached(symbols, lambda symbol: callers.get(f"{facts.path}::{symbol}", ())))
+    drawing = set(reached(symbols, lambda symbol: callers.get(name_in(facts.path, symbol), ())))
     steps = Steps()
     for scope in facts.symbols.scopes:
         if scope.kind is ScopeKind.FUNCTION and scope.qualname in drawing and is_plain(facts, scope):
             origins = Origins(facts, values, steps)
             for value in returned_values(facts, scope.index):
                 origins.follow(value, scope.index, is_element=True)  # what its callers do with the order is not known
-            if origins.draws or origins.callees:
-                yield Drawn(scope.qualname, tuple(origins.draws), tuple(origins.callees))
+            found = origins.told(scope.qualname)
+            yield from () if found is None else (found,)
 
 
 def _certain(facts: FileFacts, drawn: Mapping[CallSite, Draw]) -> dict[ast.Call, Draw]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from torchlint.catalogue.load import load_generators
 from torchlint.catalogue.values import by_name
@@ -14,11 +14,13 @@ from torchlint.facts.control.order import Moment, moment_of
 from torchlint.facts.definitions import only_value, seen_values
 from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names
+from torchlint.facts.notation import hangs_on_call, last_part
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Found, place_of
 from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.tree import children, is_literal_none, last_word
 from torchlint.facts.values import all_given
+from torchlint.facts.watch import Watch
 
 EVERYTHING = frozenset({"torch", "numpy", "random"})
 
@@ -110,7 +112,7 @@ def _speaks_of_seeding(site: CallSite, names: Names) -> bool:
     if any(one in word.lower() for one in _OF_SEEDS) and not _NO_SEEDING.match(word.lower()):
         return site.is_alone or _ORDERING.match(word) is not None
     # `library.seed(0)` is a function; on an object it is that object's
-    return word == "seed" and any("()" not in name for name in names.names)
+    return word == "seed" and any(not hangs_on_call(name) for name in names.names)
 
 
 def _is_given_seed(call: ast.Call) -> bool:
@@ -121,9 +123,9 @@ def _is_given_seed(call: ast.Call) -> bool:
     return any(keyword.arg in _SEED_ARGUMENTS and not is_literal_none(keyword.value) for keyword in call.keywords)
 
 
-def restores_generators(facts: FileFacts, restorers: Iterable[str]) -> bool:
+def restores_generators(facts: FileFacts, watch: Watch) -> bool:
     """Whether generators are set to a state that was kept; not to one that the same code has just asked for."""
-    return any(not _is_put_back(facts, site) for site in facts.calls.find(names=restorers))
+    return any(not _is_put_back(facts, site) for site in facts.calls.find(names=watch.restorers))
 
 
 def _is_put_back(facts: FileFacts, site: CallSite) -> bool:
@@ -137,7 +139,7 @@ def library_of(facts: FileFacts, site: CallSite) -> str | None:
     name = facts.names(site.node.func, site.scope).only or ""
     if name in _seeders():
         return _seeders()[name]
-    is_named = _NAMED_SEEDER.fullmatch(name.replace("::", ".").rpartition(".")[2])
+    is_named = _NAMED_SEEDER.fullmatch(last_part(name))
     return "all" if is_named and site.node.args else None
 
 

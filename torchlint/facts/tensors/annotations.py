@@ -11,6 +11,7 @@ from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind, by_name
 from torchlint.facts.file import FileFacts
 from torchlint.facts.memoizing import followed
+from torchlint.facts.notation import hangs_on_call, is_result, maker_of
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.tree import is_ellipsis, is_literal_none
 
@@ -35,7 +36,7 @@ Part = int | Literal["whole", "any", "each"]
 def is_layer(name: str) -> bool:
     """Whether a full name is one of torch's own layers."""
     is_class = name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper()
-    return is_class and "()" not in name and not name.startswith(("torch.nn.utils.", "torch.nn.attention."))
+    return is_class and not hangs_on_call(name) and not name.startswith(("torch.nn.utils.", "torch.nn.attention."))
 
 
 def gives_one_tensor(layer: str) -> bool:
@@ -51,11 +52,11 @@ def of_function(name: str) -> Kind:
     is_several = home in ("torch", "torch.linalg") and method_named(last).results in ("parts", "pair", "several")
     if is_several or of_class(name) is Kind.TENSOR:
         return Kind.TENSOR
-    if name.endswith("()") and is_layer(name[:-2]):  # `nn.BCELoss()(x, y)`
+    if is_result(name) and is_layer(maker_of(name)):  # `nn.BCELoss()(x, y)`
         return Kind.TENSOR if gives_one_tensor(name) else Kind.UNKNOWN
     if is_layer(name):
         return Kind.MODULE
-    return Kind.NDARRAY if name.startswith("numpy.") and "()" not in name else Kind.UNKNOWN
+    return Kind.NDARRAY if name.startswith("numpy.") and not hangs_on_call(name) else Kind.UNKNOWN
 
 
 def of_method(method: str, receiver: Kind) -> Kind:

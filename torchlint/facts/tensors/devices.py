@@ -14,6 +14,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End, Through
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import followed, memoized
+from torchlint.facts.notation import hangs_on_call
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.methods import method_named
@@ -84,7 +85,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int) -> Device:
         return devices_named(facts, device, scope)
     if name == "torch.from_numpy":
         return Device.CPU
-    if name.startswith("torch.") and "()" not in name and call.args:
+    if name.startswith("torch.") and not hangs_on_call(name) and call.args:
         return devices_of(facts, call.args[0], scope)
     if isinstance(call.func, ast.Name):  # what a module computes is where the module is
         return devices_of(facts, call.func, scope)
@@ -161,4 +162,4 @@ def is_dtype(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     if isinstance(expression, ast.Attribute) and expression.attr == "dtype":
         return True
     home, _, name = (facts.names(expression, scope).only or "").rpartition(".")
-    return home == "torch" and "()" not in name
+    return home == "torch" and not hangs_on_call(name)

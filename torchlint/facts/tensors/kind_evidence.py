@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
-from torchlint.facts.calls import called_functions
+from torchlint.facts.calls import known_functions
 from torchlint.facts.classes import attribute_values, class_bindings
 from torchlint.facts.contents import gone_through, place_in
 from torchlint.facts.control.blocks import block_of, lines_of
@@ -16,6 +16,7 @@ from torchlint.facts.flow.values import Item
 from torchlint.facts.functions import is_plain, returned_values
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import followed
+from torchlint.facts.notation import is_of_project
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, CallSite, Variable
 from torchlint.facts.tensors.annotations import INDEXED, Part, agreed, kind_of_annotation
@@ -72,7 +73,7 @@ def _may_be_tensor(facts: FileFacts, binding: Binding) -> bool:
         return False
     if isinstance(binding.value, ast.Call) and binding.kind is not BindingKind.PARAMETER:
         names = facts.names(binding.value.func, binding.scope).names
-        return not any("::" in name or name.rpartition(".")[2][:1].isupper() for name in names)
+        return not any(is_of_project(name) or name.rpartition(".")[2][:1].isupper() for name in names)
     return True
 
 
@@ -199,7 +200,7 @@ def _of_result_part(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part
 
 def of_result(ask: Ask, facts: FileFacts, call: ast.Call, scope: int, part: Part) -> Kind:
     """What a function of this file returns, by its annotation or by all that it returns."""
-    functions = called_functions(facts, call, scope)
+    functions = known_functions(facts, call.func, scope)
     return agreed(_returned(facts, ask, function, part) for function in functions)
 
 

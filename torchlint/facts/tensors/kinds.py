@@ -14,6 +14,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition
 from torchlint.facts.functions import own_scope, parameter_binding
 from torchlint.facts.memoizing import followed
+from torchlint.facts.notation import hangs_on_call
 from torchlint.facts.reaching import reaching
 from torchlint.facts.scopes import Binding, BindingKind, ScopeKind
 from torchlint.facts.tensors.annotations import (
@@ -185,7 +186,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int) -> Kind:
     if attribute_values(facts, call.func, scope):
         layers = names_of_layers(facts, call.func, scope)
         return Kind.TENSOR if layers and all(map(gives_one_tensor, layers)) else Kind.UNKNOWN
-    if name is not None and not name.startswith("torch.") and "()" not in name:
+    if name is not None and not name.startswith("torch.") and not hangs_on_call(name):
         return Kind.UNKNOWN  # a function of some module, not a method
     receiver = kind_of(facts, call.func.value, scope)
     if receiver is Kind.TENSOR and call.func.attr == "size" and (call.args or call.keywords):

@@ -9,6 +9,7 @@ import msgspec
 from torchlint.facts.definitions import only_value
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Item
+from torchlint.facts.notation import hangs_on_call, is_result, maker_of
 from torchlint.facts.tensors.methods import operation_named
 from torchlint.facts.values import argument_of
 
@@ -67,7 +68,7 @@ def _gives_several(facts: FileFacts, call: ast.Call, scope: int, *, is_named: bo
 def called_name(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
     """`argmax` for both `x.argmax()` and `torch.argmax(x)`; None for functions of others than torch and Triton."""
     name = facts.names(call.func, scope).only
-    is_of_result = name is not None and name.rpartition(".")[0].endswith("()()")  # `net(x).permute(0, 2, 1)`
+    is_of_result = name is not None and is_result(maker_of(name.rpartition(".")[0]))  # `net(x).permute(0, 2, 1)`
     if name is not None and not is_of_result:
         return name.rpartition(".")[2] if name.startswith(FUNCTIONS) else None
     return call.func.attr if isinstance(call.func, ast.Attribute) else None
@@ -77,7 +78,7 @@ def operand(facts: FileFacts, call: ast.Call, scope: int) -> ast.expr | None:
     """The tensor that a method is called on, or a function's first argument."""
     name = facts.names(call.func, scope).only
     is_function = name is not None and name.startswith(FUNCTIONS)
-    if name is not None and is_function and "()" not in name:
+    if name is not None and is_function and not hangs_on_call(name):
         first = call.args[0] if call.args else argument_of(call, "input", None)
         if isinstance(first, ast.List | ast.Tuple):  # `torch.cat([a, b])`
             return first.elts[0] if first.elts else None

@@ -11,6 +11,7 @@ from torchlint.facts.constants import sizes_of
 from torchlint.facts.definitions import only_value
 from torchlint.facts.file import FileFacts
 from torchlint.facts.memoizing import followed
+from torchlint.facts.notation import hangs_on_call
 from torchlint.facts.tensors.methods import method_named, operation_named
 from torchlint.facts.tensors.operands import beside_operand, called_name, made_by, operand
 from torchlint.facts.tree import index_parts, is_ellipsis, is_literal_none
@@ -171,7 +172,7 @@ def _view_method(facts: FileFacts, call: ast.Call, scope: int) -> str | None:
     if name is None or name.startswith("torch.Tensor."):
         return call.func.attr if isinstance(call.func, ast.Attribute) else None
     home, _, short = name.rpartition(".")
-    is_method = isinstance(call.func, ast.Attribute) and "()" in home
+    is_method = isinstance(call.func, ast.Attribute) and hangs_on_call(home)
     return short if home == "torch" or is_method else None
 
 

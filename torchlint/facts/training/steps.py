@@ -14,6 +14,7 @@ from torchlint.facts.definitions import definitions_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Through
 from torchlint.facts.functions import own_scope
+from torchlint.facts.notation import maker_of
 from torchlint.facts.places import Found, place_of
 from torchlint.facts.tree import last_word, method_called
 from torchlint.facts.values import all_given, argument_of, may_be_hidden
@@ -41,7 +42,7 @@ def _is_one(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
     holder = expression.value if isinstance(expression, ast.Attribute | ast.Subscript) else None
     if _SEVERAL.fullmatch(last_word(holder)):  # `self.optimizers[i]`, `optims.generator`
         return True
-    is_made = any(is_optimizer_class(name.removesuffix("()")) for name in facts.names(expression, scope).names)
+    is_made = any(is_optimizer_class(maker_of(name)) for name in facts.names(expression, scope).names)
     return is_made or says(last_word(expression), "optimizer")
 
 

@@ -15,6 +15,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.full_names import Names
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.notation import is_of_project
 from torchlint.facts.randomness.draws import Draw, drawn_calls, possible_draws
 from torchlint.facts.scopes import CallSite, ScopeKind
 from torchlint.facts.tree import is_method_call, last_word, words_in
@@ -57,7 +58,7 @@ def module_modes(facts: FileFacts) -> ModuleModes:
     """All of it."""
     words = (word for word in facts.calls.words if word in _RUNS or _SETS_MODE.search(word))
     setters = frozenset(facts.symbol_of(site) for site in facts.calls.find(words=words) if _sets_mode(facts, site))
-    varying = (name for name in facts.calls.names if name in _VARYING or "::" in name)
+    varying = (name for name in facts.calls.names if name in _VARYING or is_of_project(name))
     parts = (_varying_part(facts, site) for site in facts.calls.find(names=varying)) if facts.imports_torch else ()
     classes = (one for one in facts.symbols.scopes if one.kind is ScopeKind.CLASS)
     own = frozenset(one.qualname for one in classes if {"train", "eval"} & one.bindings.keys())
@@ -77,7 +78,7 @@ def _sets_mode(facts: FileFacts, site: CallSite) -> bool:
 def _varying_part(facts: FileFacts, site: CallSite) -> tuple[str, str] | None:
     """A class, and a layer or class of the project that every instance of it holds, if that may vary in training."""
     name = facts.names(site.node.func, site.scope).only
-    if name is None or not (name in _VARYING or "::" in name):
+    if name is None or not (name in _VARYING or is_of_project(name)):
         return None
     function, owner = facts.function_of(site.scope), facts.class_of(site.scope)
     if function is None or owner is None or facts.symbols.scopes[function].parent != owner:
@@ -87,7 +88,7 @@ def _varying_part(facts: FileFacts, site: CallSite) -> tuple[str, str] | None:
         return None
     if any(isinstance(above, _CONDITIONAL) for above, _ in facts.index.ancestors(site.node)):
         return None
-    if "::" not in name and not _varies(facts, site, name):
+    if not is_of_project(name) and not _varies(facts, site, name):
         return None
     return facts.symbols.scopes[owner].qualname, name
 
@@ -175,4 +176,4 @@ def _hangs_on_batch(site: CallSite, names: Names, watch: Watch) -> bool:
         return not isinstance(site.node.func, ast.Attribute)
     if names.names & watch.batch_layers or argument_of(site.node, "dropout", None) is not None:
         return True
-    return not all("::" in name or name.startswith(_PLAIN) for name in names.names)
+    return not all(is_of_project(name) or name.startswith(_PLAIN) for name in names.names)

@@ -11,6 +11,7 @@ from torchlint.catalogue.load import load_values
 from torchlint.catalogue.values import Kind
 from torchlint.facts.control.conditions import managers_around, tests_around
 from torchlint.facts.file import FileFacts
+from torchlint.facts.notation import Member, reference
 from torchlint.facts.scopes import CallSite
 from torchlint.facts.tensors.elements import is_count
 from torchlint.facts.tensors.kinds import kind_of
@@ -63,7 +64,7 @@ def _is_maker(facts: FileFacts, call: ast.Call, scope: int) -> bool:
     if not isinstance(call.func, ast.Attribute) or getattr(call.func.value, "id", "") in ("self", "cls"):
         return False  # a class may well have a `new_empty` of its own
     names = facts.names(call.func, scope).names
-    if not all(name.startswith("torch.") and "()." in name for name in names):
+    if not all(name.startswith("torch.") and isinstance(reference(name), Member) for name in names):
         return False  # a function of some module, or a method of a class of the project
     if call.func.attr in METHOD_MAKERS:
         return facts.imports_torch and kind_of(facts, call.func.value, scope) in (Kind.TENSOR, Kind.UNKNOWN)

@@ -20,6 +20,7 @@ from torchlint.facts.flow.containment import Containment, call_with
 from torchlint.facts.flow.stores import other_stores
 from torchlint.facts.flow.tracker import Analysis, Sink, follow
 from torchlint.facts.flow.values import Exit, Kept, Move, Returned, Stored, Value
+from torchlint.facts.notation import is_result
 from torchlint.facts.reaching import reaching
 from torchlint.facts.tensors.kinds import kind_of
 from torchlint.facts.tensors.methods import (
@@ -185,7 +186,7 @@ class Memory(Containment):
             return [value.at(call)]
         if called.carries and value.node in call.args[:1]:
             return [_carried(value, call, called)]
-        is_layer = home == "torch.nn" and short[0].isupper() and short.endswith("()")
+        is_layer = home == "torch.nn" and short[0].isupper() and is_result(short)
         if (reads_all(name) or is_layer) and not _is_unread(call, short):
             return self._read(value, call)
         return self.passes(value)
