@@ -189,3 +189,37 @@ def test_the_only_constant(program: str, whole: int | None, text: str | None) ->
 def test_a_call_stands_alone() -> None:
     facts = facts_of_program("f()\nx = g()\nprint(h())")
     assert [site.is_alone for site in facts.symbols.calls if last_word(site.node.func) in "fgh"] == [True, False, False]
+
+
+STEPS = {"another name": "{0}", "a choice": "{0} if wide else {0}", "a call": "functools.partial({0}, 1)"}
+
+
+def chain(length: int, step: str) -> str:
+    """`n0` is `torch.add`, and each further name what a step makes of the one before."""
+    names = [f"n{number} = {step.format(f'n{number - 1}')}" for number in range(1, length)]
+    return "\n".join(["import functools, torch", "n0 = torch.add", *names])
+
+
+def meant(code: str, *asked: str) -> list[str | None]:
+    """What names of one file stand for, asked one after another."""
+    facts = facts_of_program(code)
+    return [facts.names(ast.Name(name, ast.Load()), 0).only for name in asked]
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+def test_a_name_is_followed_through_others(step: str) -> None:
+    assert meant(chain(8, step), "n7") == ["torch.add"]
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+def test_a_name_that_too_many_others_lead_to_is_not_known_unless_it_was_asked_on_the_way(step: str) -> None:
+    code = chain(300, step)
+    assert meant(code, "n299") == [None]
+    assert meant(code, "n299", "n5", "n6") == [None, "torch.add", "torch.add"]  # what was cut off is not kept
+    assert meant(code, *(f"n{number}" for number in range(300)))[-1] == "torch.add"
+
+
+def test_names_that_are_bound_to_each_other_are_asked_once() -> None:
+    """Forty names with two ways each to the next, and back."""
+    code = "\n".join(f"a{n} = a{n + 1} if x else a{n - 1 if n else n + 1} or a{n + 1}" for n in range(40))
+    assert meant(f"{code}\na40 = len", "a0", "a39") == [None, None]

@@ -25,26 +25,26 @@ _MOST = 8
 """Bindings of a variable that is a table; in machine-written files, names are bound hundreds of times."""
 
 
-def chosen(resolver: Resolver, table: ast.expr, scope: int, depth: int, key: ast.expr | None = None) -> Names:
+def chosen(resolver: Resolver, table: ast.expr, scope: int, key: ast.expr | None = None) -> Names:
     """The entry of a table that is written out; any of them where the key is no literal, and others it may hold."""
-    entries = list(itertools.islice(_entries(resolver, table, scope, depth, key), MOST_CHOICES + 1))
+    entries = list(itertools.islice(_entries(resolver, table, scope, key), MOST_CHOICES + 1))
     if not 0 < len(entries) <= MOST_CHOICES:
         return UNKNOWN
     # Objects that are written out together are all there are; of classes and functions, others may be registered.
     are_objects = all(isinstance(value, ast.Call) for _, value, _ in entries)
-    return union_of([home.names(value, where, depth) for home, value, where in entries], complete=are_objects)
+    return union_of([home.names(value, where) for home, value, where in entries], complete=are_objects)
 
 
-def listed(resolver: Resolver, binding: Binding, depth: int) -> Names:
+def listed(resolver: Resolver, binding: Binding) -> Names:
     """`for loss in losses`: any entry of the list."""
     loop = binding.statement
     if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
         return UNKNOWN
-    return chosen(resolver, loop.iter, binding.scope, depth, ast.Slice())
+    return chosen(resolver, loop.iter, binding.scope, ast.Slice())
 
 
 def _entries(
-    resolver: Resolver, table: ast.expr, scope: int, depth: int, key: ast.expr | None, *, nested: bool = True
+    resolver: Resolver, table: ast.expr, scope: int, key: ast.expr | None, *, nested: bool = True
 ) -> Iterator[Entry]:
     """The values of all that a table, or an entry of one, may be; each variable that may stand for it is asked once."""
     waiting: list[Entry] = [(resolver, table, scope)]
@@ -52,9 +52,9 @@ def _entries(
     while waiting:
         home, expression, where = waiting.pop()
         if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant) and nested:
-            waiting += _entries(home, expression.value, where, depth, expression.slice, nested=False)
+            waiting += _entries(home, expression.value, where, expression.slice, nested=False)
         yield from ((home, one, where) for one in _written(expression, key) if _may_name(one))
-        for owner, index, name in _variables(home, expression, where, depth):
+        for owner, index, name in _variables(home, expression, where):
             if (owner.path, index, name) not in seen:
                 seen.add((owner.path, index, name))
                 waiting += _bound(owner, index, name)
@@ -80,7 +80,7 @@ def _may_name(entry: ast.expr) -> bool:
     return isinstance(entry, ast.Dict | ast.List | ast.Tuple) or dotted(entry) is not None
 
 
-def _variables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> Iterator[Variable]:
+def _variables(resolver: Resolver, table: ast.expr, scope: int) -> Iterator[Variable]:
     """The variable that a name stands for, or an attribute of a module or class."""
     if isinstance(table, ast.Name):
         bound_in = resolver.owner(table.id, scope)
@@ -90,7 +90,7 @@ def _variables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> I
         if isinstance(value, ast.Name) and value.id in ("self", "cls"):  # in a method they are the class
             holders = [] if owner is None else [name_in(resolver.path, resolver.symbols.scopes[owner].qualname)]
         else:
-            found = resolver.names(value, scope, depth - 1).of_project
+            found = resolver.names(value, scope).of_project
             holders = [name for name in found if not is_result(name)]
         for name in holders:
             path, qualname = symbol_of(name)

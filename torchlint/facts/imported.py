@@ -56,34 +56,27 @@ class Modules(Protocol):
         """A name is bound through itself: what modules answer that were asked at this level or later is not whole."""
 
 
-def imported(resolver: Resolver, target: ImportTarget, depth: int) -> Names:
-    """What an import binds; nothing is known where too many names have led to it."""
-    if depth <= 0:
-        return UNKNOWN
+def imported(resolver: Resolver, target: ImportTarget) -> Names:
+    """What an import binds."""
     home = resolver.modules.locate(target, resolver.path)
     if home is not None:
-        return module_named(home) if target.name is None else member_of_module(resolver, home, target.name)
+        return named(name_in(home)) if target.name is None else member_of_module(resolver, home, target.name)
     if target.name is not None:
         dotted = f"{target.module}.{target.name}" if target.module else target.name
         submodule = resolver.modules.locate(ImportTarget(dotted, None, target.level), resolver.path)
         if submodule is not None:  # a package without `__init__.py`
-            return module_named(submodule)
+            return named(name_in(submodule))
     if target.level:
         return UNKNOWN
     full = target.module if target.name is None else f"{target.module}.{target.name}"
     return named(resolver.table.canonical(full))
 
 
-def module_named(path: str) -> Names:
-    """A module of the project."""
-    return named(name_in(path))
-
-
 def member_of_module(resolver: Resolver, home: str, name: str) -> Names:
     """A name of a module of the project, or the module of that name beside it."""
     names = resolver.modules.exported(home, name)
     submodule = None if names.callees else resolver.modules.locate_submodule(home, name)
-    return names if submodule is None else module_named(submodule)
+    return names if submodule is None else named(name_in(submodule))
 
 
 def is_instantiating(function: Names) -> bool:
@@ -91,7 +84,7 @@ def is_instantiating(function: Names) -> bool:
     return function.only in _INSTANTIATING or qualname_of(function.only or "") == _OWN
 
 
-def imported_by_target(resolver: Resolver, call: ast.Call, depth: int = 1, *, inside: bool = False) -> Names:
+def imported_by_target(resolver: Resolver, call: ast.Call, *, inside: bool = False) -> Names:
     """The classes that `instantiate({"_target_": "package.Net"})` or `instantiate(config.model)` makes an object of.
 
     Those `inside` are of the objects that these are made with.
@@ -102,10 +95,10 @@ def imported_by_target(resolver: Resolver, call: ast.Call, depth: int = 1, *, in
         given += [(getattr(key, "value", None), value) for key, value in zip(first.keys, first.values, strict=True)]
     name = literal_text(next((value for key, value in given if key == "_target_"), None))
     if name:
-        return UNKNOWN if inside else _named(resolver, name, depth)
+        return UNKNOWN if inside else _named(resolver, name)
     section = _key_of(first)
     configured = resolver.modules.configured(section, inside=inside) if section else ()
-    found = [_named(resolver, name, depth) for name in configured]
+    found = [_named(resolver, name) for name in configured]
     return union_of(found, complete=False) if len(found) <= MOST_CHOICES else UNKNOWN
 
 
@@ -120,9 +113,9 @@ def _key_of(settings: ast.expr | None) -> str:
     return settings.attr if isinstance(settings, ast.Attribute) else ""
 
 
-def _named(resolver: Resolver, name: str, depth: int) -> Names:
+def _named(resolver: Resolver, name: str) -> Names:
     module, _, last = name.rpartition(".")
-    return imported(resolver, ImportTarget(module, last, 0), depth) if module else UNKNOWN
+    return imported(resolver, ImportTarget(module, last, 0)) if module else UNKNOWN
 
 
 def starred(resolver: Resolver, name: str, scope: int, *, outside_only: bool = False) -> Names | None:

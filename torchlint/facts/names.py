@@ -24,9 +24,11 @@ from torchlint.facts.tree import literal_text
 if TYPE_CHECKING:
     from torchlint.facts.full_names import NameTable
 
-_DEPTH = 12
-"""How many re-bindings are followed; real code has two or three, a cycle has no end."""
+_MOST_NESTED = 24
+"""Names and calls that lead to each other; real code has a few, machine-written code has no end."""
 
+_FOLLOWED = (ast.IfExp, ast.BoolOp, ast.Call, ast.Subscript)
+"""What gives something that has a name elsewhere."""
 _VALUED = (BindingKind.ASSIGN, BindingKind.ENTERED, BindingKind.PARAMETER)
 """Bindings that are followed to their value."""
 _COMPILE = "torch.compile"
@@ -49,7 +51,9 @@ class Resolver:
         self._memo: dict[tuple[int, str], Names] = {}
         self._active: dict[tuple[int, str], int] = {}
         """Names that are asked for, each with the modules that had been asked before it."""
-        self._on_the_way: dict[tuple[int, str, int], Names] = {}
+        self._level = 0
+        self._is_cut = False
+        self._on_the_way: dict[tuple[int, str], Names] = {}
         """Answers on the way to the one asked for: names bound to each other in many branches are walked once."""
         self._outside: dict[str, Names] = {}
         """Members of libraries, and of objects: the same few are named again and again."""
@@ -71,60 +75,62 @@ class Resolver:
             found = self._asked[key] = self.names(expression, scope)
         return found
 
-    def names(self, expression: ast.expr, scope: int, depth: int = _DEPTH) -> Names:
+    def names(self, expression: ast.expr, scope: int) -> Names:
         """What `expression`, read in `scope`, may stand for."""
-        if depth <= 0:
-            return UNKNOWN
         if isinstance(expression, ast.Name):
-            return self.name(expression.id, scope, depth)
+            return self.name(expression.id, scope)
         if isinstance(expression, ast.Attribute):
-            return self._attribute(expression, scope, depth)
-        if isinstance(expression, ast.IfExp):
-            return union_of([self.names(e, scope, depth - 1) for e in (expression.body, expression.orelse)])
-        if isinstance(expression, ast.BoolOp):
-            return union_of([self.names(e, scope, depth - 1) for e in expression.values])
-        if isinstance(expression, ast.Call):
-            return self._result(expression, scope, depth)
-        if isinstance(expression, ast.Subscript):
-            found = picked_from(self, expression.value, expression.slice, scope, depth)
-            found = found or chosen(self, expression.value, scope, depth - 1, expression.slice)
-            if found.callees:
-                return found
-            # A part of what is of the same type as its parts: `load_dataset(path)["train"]`.
-            whole = self.names(expression.value, scope, depth - 1)
-            return whole if whole.names and whole.names <= self.table.divisible else UNKNOWN
-        return UNKNOWN
+            return self._attribute(expression, scope)
+        if not isinstance(expression, _FOLLOWED) or self._is_too_deep():
+            return UNKNOWN
+        self._level += 1
+        try:
+            if isinstance(expression, ast.Call):
+                return self._result(expression, scope)
+            if isinstance(expression, ast.Subscript):
+                return self._entry(expression, scope)
+            choices = expression.values if isinstance(expression, ast.BoolOp) else (expression.body, expression.orelse)
+            return union_of([self.names(one, scope) for one in choices])
+        finally:
+            self._level -= 1
 
-    def _result(self, call: ast.Call, scope: int, depth: int) -> Names:
+    def _entry(self, expression: ast.Subscript, scope: int) -> Names:
+        """What is picked from a table, or is a part of what has parts of its own type: `load_dataset(path)["test"]`."""
+        found = picked_from(self, expression.value, expression.slice, scope)
+        found = found or chosen(self, expression.value, scope, expression.slice)
+        whole = found if found.callees else self.names(expression.value, scope)
+        return whole if found.callees or whole.names <= self.table.divisible else UNKNOWN
+
+    def _result(self, call: ast.Call, scope: int) -> Names:
         """A partial stands for what it wraps; any other call gives an instance, written `typer.Typer()`.
 
         `Net().to(device)` is the instance itself, and `torch.compile(f)` computes what `f` does.
         """
         receiver = moved(call)
         if receiver is not None:
-            instance = self.names(receiver, scope, depth - 1)
+            instance = self.names(receiver, scope)
             if all(is_instance(callee.name) for callee in instance.callees):
                 return instance  # of what is not known, no method is either
-        function = self.names(call.func, scope, depth - 1)
-        reflected = looked_up(self, call, str(function.only), scope, depth) if call.args else None
+        function = self.names(call.func, scope)
+        reflected = looked_up(self, call, str(function.only), scope) if call.args else None
         if reflected is not None:
             return reflected
         if isinstance(call.func, ast.Attribute) and call.func.attr == "get" and not function.callees:
-            return chosen(self, call.func.value, scope, depth - 1, call.args[0] if call.args else None)
+            return chosen(self, call.func.value, scope, call.args[0] if call.args else None)
         if not function.callees:
             return UNKNOWN
         if is_instantiating(function):
-            made = imported_by_target(self, call, depth)
+            made = imported_by_target(self, call)
             return named(*(result_of(one.name) for one in made.callees), complete=made.complete)
         if call.args and function.only == _COMPILE:
-            return self.names(call.args[0], scope, depth - 1)
+            return self.names(call.args[0], scope)
         if not call.args or function.only != "functools.partial":
             return named(*(self.table.made(one.name) for one in function.callees), complete=function.complete)
-        inner = self.names(call.args[0], scope, depth - 1)
+        inner = self.names(call.args[0], scope)
         return Names(tuple(Callee(c.name, (call, *c.partial)) for c in inner.callees), inner.complete)
 
-    def _attribute(self, expression: ast.Attribute, scope: int, depth: int) -> Names:
-        base = self.names(expression.value, scope, depth)
+    def _attribute(self, expression: ast.Attribute, scope: int) -> Names:
+        base = self.names(expression.value, scope)
         if base.only is not None and not base.callees[0].partial:
             return self.member(base.only, expression.attr)  # most
         if not base.callees or any(callee.partial for callee in base.callees):
@@ -147,7 +153,7 @@ class Resolver:
         path, qualname = symbol_of(owner)
         return named(f"{owner}.{attribute}") if qualname else member_of_module(self, path, attribute)
 
-    def name(self, name: str, scope: int, depth: int = _DEPTH) -> Names:
+    def name(self, name: str, scope: int) -> Names:
         """What the bare name stands for in `scope`."""
         key = (scope, name)
         known = self._memo.get(key)
@@ -157,26 +163,34 @@ class Resolver:
         bound = () if owner is None or owner.index == scope else owner.bindings[name]
         if owner is not None and bound and all(one.value is None and one.annotation is None for one in bound):
             above = (owner.index, name)  # imports and definitions: the same wherever they are read
-            found = self._memo.get(above) or self.name(name, owner.index, depth)
+            found = self._memo.get(above) or self.name(name, owner.index)
             if above in self._memo:
                 self._memo[key] = found
             return found
         if key in self._active:
             self.modules.cut_short(self._active[key])
             return UNKNOWN  # a name bound through itself (`x = x or y`) adds nothing
-        step = (scope, name, depth)
-        if step in self._on_the_way:
-            return self._on_the_way[step]
+        if key in self._on_the_way:
+            return self._on_the_way[key]
+        if self._is_too_deep():
+            return UNKNOWN
         self._active[key] = self.modules.level
+        self._level += 1
         try:
-            found = self._bound(name, owner.bindings[name], depth) if owner else self._unbound(name, scope)
+            found = self._bound(name, owner.bindings[name]) if owner else self._unbound(name, scope)
         finally:
+            self._level -= 1
             self._leave(key)
         if self._active:
-            self._on_the_way[step] = found
-        elif depth == _DEPTH:
+            self._on_the_way[key] = found
+        elif not (self._level and self._is_cut):
             self._memo[key] = found  # only whole answers are kept: a cut-off one depends on who asked first
         return found
+
+    def _is_too_deep(self) -> bool:
+        """Whether nothing more is followed, so that the answers on the way are not whole."""
+        self._is_cut = self._level >= _MOST_NESTED or (self._is_cut and self._level > 0)
+        return self._level >= _MOST_NESTED
 
     def _leave(self, key: tuple[int, str]) -> None:
         del self._active[key]
@@ -203,17 +217,17 @@ class Resolver:
             current = candidate.parent
         return None
 
-    def _bound(self, name: str, bindings: list[Binding], depth: int) -> Names:
+    def _bound(self, name: str, bindings: list[Binding]) -> Names:
         if len(bindings) == 1 and bindings[0].value is None:
-            return self._binding(bindings[0], depth)  # most names: imports, definitions, parameters
+            return self._binding(bindings[0])  # most names: imports, definitions, parameters
         # The fallback of a failed import (`nn = None`) is never what the code goes on to use.
         made = [b for b in bindings if not b.is_unset]
         made = [b for b in made if not self._is_compiled_again(b, name)] if len(bindings) > 1 else bindings
         changes = [(b, steps) for b in made if (steps := _changes(b, name))]
         if not changes:
-            return union_of([self._binding(binding, depth) for binding in made])
+            return union_of([self._binding(binding) for binding in made])
         changing = [binding for binding, _ in changes]
-        found = union_of([self._binding(binding, depth) for binding in made if binding not in changing])
+        found = union_of([self._binding(binding) for binding in made if binding not in changing])
         is_same = all(self.stays(callee.name, steps) for callee in found.callees for _, steps in changes)
         return found if is_same else Names(found.callees, complete=False)
 
@@ -230,37 +244,37 @@ class Resolver:
         is_divisible = name in self.table.divisible
         return all(self.table.made(f"{name}.{step}") == name or (not step and is_divisible) for step in steps)
 
-    def _binding(self, binding: Binding, depth: int) -> Names:
+    def _binding(self, binding: Binding) -> Names:
         if binding.kind is BindingKind.IMPORT and binding.target is not None:
-            return imported(self, binding.target, depth)
+            return imported(self, binding.target)
         if binding.kind is BindingKind.DEFINITION and binding.definition is not None:
             return named(name_in(self.path, self.symbols.scopes[binding.definition].qualname))
         if binding.kind is BindingKind.ELEMENT:
-            found = gone_through(self, binding, depth)
-            return found if found.callees else listed(self, binding, depth - 1)
+            found = gone_through(self, binding)
+            return found if found.callees else listed(self, binding)
         found = UNKNOWN
         if binding.value is not None and binding.kind in _VALUED:
-            found = self.names(binding.value, binding.scope, depth - 1)
+            found = self.names(binding.value, binding.scope)
             if binding.kind is BindingKind.ENTERED:
                 found = found if found.names <= self.table.entered else UNKNOWN
             elif binding.kind is BindingKind.PARAMETER:
                 found = Names(found.callees, complete=False)
         if binding.annotation is None or (found.callees and binding.kind is BindingKind.ASSIGN):
             return found
-        declared = self.instance_of(binding.annotation, binding.scope, depth)
+        declared = self.instance_of(binding.annotation, binding.scope)
         return declared if declared.callees else found
 
-    def instance_of(self, annotation: ast.expr, scope: int, depth: int = _DEPTH) -> Names:
+    def instance_of(self, annotation: ast.expr, scope: int) -> Names:
         """What `net: Net`, `net: Net | None` or `net: "Net"` says: an object of that class, or of an heir."""
         if isinstance(annotation, ast.BinOp):
-            options = [self.instance_of(one, scope, depth) for one in (annotation.left, annotation.right)]
+            options = [self.instance_of(one, scope) for one in (annotation.left, annotation.right)]
             return union_of([one for one in options if one.callees], complete=False)
         holder = annotation.value if isinstance(annotation, ast.Subscript) else None
-        if holder is not None and self.names(holder, scope, depth).only == "typing.Optional":
+        if holder is not None and self.names(holder, scope).only == "typing.Optional":
             annotation = annotation.slice  # type: ignore[attr-defined]
         if literal_text(annotation).isidentifier():
             annotation = ast.Name(literal_text(annotation), ast.Load())
-        made = result_of(self.names(annotation, scope, depth).only or "")
+        made = result_of(self.names(annotation, scope).only or "")
         return named(made, complete=False) if is_of_project(made) and is_instance(made) else UNKNOWN
 
     def exported(self, name: str) -> Names:

@@ -67,7 +67,7 @@ _MOST = 100
 """Functions and classes that one may be picked from; of more, none is meant."""
 
 
-def looked_up(resolver: Resolver, call: ast.Call, function: str, scope: int, depth: int) -> Names | None:
+def looked_up(resolver: Resolver, call: ast.Call, function: str, scope: int) -> Names | None:
     """What a call gives that looks a name up: `getattr(models, name)`, `import_module(name)`; None for other calls."""
     if function in IMPORTING:  # any of the modules of the project that the text may name
         written = pattern_of(resolver, call.args[0], scope)
@@ -80,43 +80,43 @@ def looked_up(resolver: Resolver, call: ast.Call, function: str, scope: int, dep
         written = pattern_of(resolver, call.args[0], scope) if is_name else ""
         return _picked(resolver, resolver.path, written, has_imports=True) if is_name else None
     if isinstance(call.func, ast.Attribute) and call.func.attr in _TAKING:  # `globals().get(name)`
-        return picked_from(resolver, call.func.value, call.args[0], scope, depth)
+        return picked_from(resolver, call.func.value, call.args[0], scope)
     if function != "builtins.getattr" or len(call.args) < 2:
         return None
     owner, key = call.args[:2]
     if isinstance(key, ast.Constant):
-        return resolver.names(ast.Attribute(owner, str(key.value), ast.Load()), scope, depth - 1)
-    return _picked_from_any(resolver, _modules(resolver, owner, scope, depth - 1), key, scope)
+        return resolver.names(ast.Attribute(owner, str(key.value), ast.Load()), scope)
+    return _picked_from_any(resolver, _modules(resolver, owner, scope), key, scope)
 
 
-def picked_from(resolver: Resolver, table: ast.expr, key: ast.expr, scope: int, depth: int) -> Names | None:
+def picked_from(resolver: Resolver, table: ast.expr, key: ast.expr, scope: int) -> Names | None:
     """What is picked from all that a module has: `models.__dict__[name]`, `vars(models)[name]`, `globals()[name]`."""
-    return _picked_from_any(resolver, _tables(resolver, table, scope, depth - 1), key, scope)
+    return _picked_from_any(resolver, _tables(resolver, table, scope), key, scope)
 
 
-def gone_through(resolver: Resolver, binding: Binding, depth: int) -> Names:
+def gone_through(resolver: Resolver, binding: Binding) -> Names:
     """`for name, found in vars(module).items()`: any function or class of the module."""
     table = binding.statement.iter if isinstance(binding.statement, ast.For) else None
     found = None if not isinstance(table, ast.Call) else entries_gone_through(table, (Item(1),))
     table = table if found is None else found[0]
-    picked = None if table is None else picked_from(resolver, table, _EVERY, binding.scope, depth)
+    picked = None if table is None else picked_from(resolver, table, _EVERY, binding.scope)
     return picked or UNKNOWN
 
 
-def _tables(resolver: Resolver, table: ast.expr, scope: int, depth: int) -> list[str]:
+def _tables(resolver: Resolver, table: ast.expr, scope: int) -> list[str]:
     """The modules whose names a table holds, by path; empty for other tables."""
     if isinstance(table, ast.Attribute) and table.attr == "__dict__":
-        return _modules(resolver, table.value, scope, depth)
+        return _modules(resolver, table.value, scope)
     if not isinstance(table, ast.Call):
         return []
-    function = resolver.names(table.func, scope, depth).only
+    function = resolver.names(table.func, scope).only
     if function in ("builtins.vars", "inspect.getmembers") and table.args:
-        return _modules(resolver, table.args[0], scope, depth)
+        return _modules(resolver, table.args[0], scope)
     return [resolver.path] if function == "builtins.globals" else []
 
 
-def _modules(resolver: Resolver, expression: ast.expr, scope: int, depth: int) -> list[str]:
-    names = resolver.names(expression, scope, depth).of_project
+def _modules(resolver: Resolver, expression: ast.expr, scope: int) -> list[str]:
+    names = resolver.names(expression, scope).of_project
     return [symbol_of(name)[0] for name in names if is_module(name)]
 
 
@@ -146,9 +146,8 @@ def _picked(resolver: Resolver, path: str, written: str, *, has_imports: bool = 
             if not name.startswith("_") and pattern.fullmatch(name) and is_offered:
                 names = resolver.modules.exported(home.path, name)
                 qualname = symbol_of(names.only or "")[1]
-                is_meant = (
-                    has_imports if is_module(names.only or "") else bool(qualname) and not hangs_on_call(qualname)
-                )
+                is_defined = bool(qualname) and not hangs_on_call(qualname)
+                is_meant = has_imports if is_module(names.only or "") else is_defined
                 options |= {name: names} if is_meant else {}
                 if len(options) > _MOST:
                     return UNKNOWN  # a library of models: asking them all takes long

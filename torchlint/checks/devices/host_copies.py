@@ -237,7 +237,8 @@ class HostCopy(Analysis):
         if isinstance(above, ast.Subscript):
             return self._subscript(value, above)
         if isinstance(above, ast.List | ast.Tuple):
-            return self._in_display(value, above)
+            call = call_with(self.facts, above)  # `torch.cat([x, y])` reads both
+            return self._read(value, call) if call is not None and joins(self.facts, call) else self.passes(value)
         if isinstance(above, ast.For | ast.comprehension) and above.iter is value.node:
             return [Kept(above.target, value)]  # its rows are views
         if isinstance(above, ast.BoolOp) and above.values[-1] is value.node:
@@ -269,11 +270,6 @@ class HostCopy(Analysis):
             return [value.at(above)] if isinstance(above.ctx, ast.Load) else ()
         kind = kind_of(self.facts, above.value, self.facts.index.scope_of(above))
         return self._read(value, above) if kind in (Kind.TENSOR, Kind.NDARRAY) else ()
-
-    def _in_display(self, value: Value, above: ast.List | ast.Tuple) -> Iterable[Move | Sink]:
-        """`torch.cat([x, y])` reads both."""
-        call = call_with(self.facts, above)
-        return self._read(value, call) if call is not None and joins(self.facts, call) else self.passes(value)
 
     def _read(self, value: Value, node: ast.expr) -> Iterable[Sink]:
         return [Sink(ast.unparse(node), node)] if self._passages.is_open(value.node, node) else ()

@@ -232,9 +232,8 @@ def _is_touched(facts: FileFacts, parameter: _OwnParameter) -> bool:
     """Whether code may give the parameter its values: what names it from outside, or binds it again."""
     if any(isinstance(node, ast.Constant) and node.value == parameter.name for node in facts.index.parents):
         return True  # `getattr(self, "weight")`
-    read = (
-        (one, facts.names(one, facts.index.scope_of(one)).only or "") for one in facts.index.attributes(parameter.name)
-    )
+    attributes = facts.index.attributes(parameter.name)
+    read = ((one, facts.names(one, facts.index.scope_of(one)).only or "") for one in attributes)
     # `F.embedding` has nothing to do with `self.embedding`.
     named = [one for one, name in read if is_own(one) or not name.startswith("torch.") or hangs_on_call(name)]
     stored = [one for one in named if not isinstance(one.ctx, ast.Load)]

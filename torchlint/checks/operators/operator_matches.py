@@ -21,6 +21,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, Through
 from torchlint.facts.full_names import Callee, public_name
 from torchlint.facts.gradients import is_cut_off
+from torchlint.facts.graphs import reached
 from torchlint.facts.moves import moved
 from torchlint.facts.notation import (
     Member,
@@ -86,7 +87,10 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
                 yield from asked_of_others
             else:
                 others = (table[other] for _, other in relevant)
-                certain = complete and answer is Answer.YES and all(_shares_device(operator, o) for o in others)
+                # Another name that a choice may stand for varies on a device of this operator, too.
+                devices = {row.device for row in operator.row}
+                is_shared = all(any(devices & {row.device for row in one.row} for one, _ in o) for o in others)
+                certain = complete and answer is Answer.YES and is_shared
                 is_one_class = answer is Answer.YES and names.complete and is_result(name)
                 is_handed = answer is Answer.YES and not facts.names(call.func, scope).callees
                 is_choice = not certain and (is_one_class or is_handed or (answer is Answer.LIKELY and complete))
@@ -161,20 +165,15 @@ def _made_with(facts: FileFacts, instance: ast.expr, spelling: Spelling, name: s
     return min(answers, default=Answer.NO)
 
 
-def _constructors(facts: FileFacts, instance: ast.expr, scope: int, depth: int = 3) -> Iterator[tuple[ast.Call, int]]:
+def _constructors(facts: FileFacts, instance: ast.expr, scope: int) -> list[tuple[ast.Call, int]]:
     """The calls that make an object, wherever it has been moved to since: `criterion = criterion.to(device)`."""
-    for made, where in seen_values(facts, instance, scope, _FOLLOWED):
-        before = moved(made) if depth else None
-        if before is not None:
-            yield from _constructors(facts, before, where, depth - 1)
-        elif isinstance(made, ast.Call):
-            yield made, where
 
+    def behind(one: tuple[ast.expr, int]) -> list[tuple[ast.expr, int]]:
+        before = moved(one[0])
+        return [] if before is None else seen_values(facts, before, one[1], _FOLLOWED)
 
-def _shares_device(operator: Operator, others: Sequence[tuple[Operator, Spelling]]) -> bool:
-    """Whether another name that a choice may stand for varies on a device of this operator, too."""
-    devices = {row.device for row in operator.row}
-    return any(devices & {row.device for row in other.row} for other, _ in others)
+    found = reached(seen_values(facts, instance, scope, _FOLLOWED), behind)
+    return [(made, where) for made, where in found if isinstance(made, ast.Call) and moved(made) is None]
 
 
 def _is_of_class(name: str) -> bool:

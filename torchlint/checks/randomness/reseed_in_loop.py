@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import re
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Through
 from torchlint.facts.functions import is_method
+from torchlint.facts.graphs import reached
 from torchlint.facts.options.declared import Option, options_in
 from torchlint.facts.randomness.seeding import is_fixed, library_of, seeds_of
 from torchlint.facts.scopes import CallSite, Site
@@ -189,7 +191,7 @@ def _loops(facts: FileFacts) -> Iterator[Site]:
         if isinstance(statement, ast.For) and isinstance(target, ast.Name) and _FOLD.search(target.id):
             option = _picked_by(facts, statement, scope)
             own = [one for one in facts.symbols.calls if statement in enclosing(facts, one.statement)]
-            run = [one for site in own for one in _run_by(facts, site)]
+            run = reached(own, functools.partial(_run_by, facts))
             seeded = any(map(_seeds, facts.symbols.calls)) and not any(map(_seeds, run))
             made = any(is_optimizer_class(facts.names(one.node.func, one.scope).only or "") for one in run)
             trains_anew = made and any(is_method_call(one.node, "backward") for one in run)
@@ -224,12 +226,10 @@ def _is_number(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and last_word(value.func) == "range" and len(value.args) == 1
 
 
-def _run_by(facts: FileFacts, site: CallSite, depth: int = 3) -> Iterator[CallSite]:
-    """A call, and those of the functions of the file that it runs."""
-    yield site
-    for function in known_functions(facts, site.node.func, site.scope) if depth else ():
-        for inner in facts.calls_in(function):
-            yield from _run_by(facts, inner, depth - 1)
+def _run_by(facts: FileFacts, site: CallSite) -> Iterator[CallSite]:
+    """The calls in the functions of the file that a call runs."""
+    functions = known_functions(facts, site.node.func, site.scope)
+    return (inner for function in functions for inner in facts.calls_in(function))
 
 
 def _seeds(site: CallSite) -> bool:
