@@ -43,7 +43,7 @@ class Gradients:
         signals = passage.asks is Evidence.SIGNAL
         is_doubtful = bool(passage.is_named_for_data and passage.parameter and not signals)
         asks_others = is_doubtful or passage.asks is Evidence.PREDICTION
-        if not asks_others and place in self._shown_by(summary, from_losses_alone=signals):
+        if not asks_others and self._is_shown(place, summary, from_losses_alone=signals):
             return Confidence.HIGH
         if passage.asks is not Evidence.ANY:
             return Confidence.MEDIUM if place in self._handed_predictions else Confidence.LOW
@@ -80,15 +80,16 @@ class Gradients:
                     callers.append(place)
         return found
 
-    def _shown_by(self, summary: FileSummary, *, from_losses_alone: bool) -> frozenset[Symbol]:
-        """What is differentiated by what one file shows: where it begins, and all that this calls in the file."""
+    def _is_shown(self, place: Symbol, summary: FileSummary, *, from_losses_alone: bool) -> bool:
+        """Whether its own file shows that a place is differentiated: that begins there, or in what leads there."""
+        starts = summary.losses if from_losses_alone else summary.losses | summary.forwards
+        if place[1] in starts or not starts:
+            return bool(starts)
         key = summary.path, from_losses_alone
         if key not in self._shown:
-            starts = summary.losses if from_losses_alone else summary.losses | summary.forwards
             calls = CallGraph({summary.path: summary})
-            found = _followed(calls, [(summary.path, one) for one in starts], for_certain=True)
-            self._shown[key] = frozenset(place for place in found if place[0] == summary.path)
-        return self._shown[key]
+            self._shown[key] = _followed(calls, [(summary.path, one) for one in starts], for_certain=True)
+        return place in self._shown[key]
 
     @functools.cached_property
     def _handed(self) -> frozenset[Symbol]:
