@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.facts.choices import chosen, listed
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, named, union_of
@@ -23,6 +23,8 @@ from torchlint.facts.tree import literal_text
 
 if TYPE_CHECKING:
     from torchlint.facts.full_names import NameTable
+
+Answer = TypeVar("Answer")
 
 _MOST_NESTED = 24
 """Names and calls that lead to each other; real code has a few, machine-written code has no end."""
@@ -81,16 +83,23 @@ class Resolver:
             return self.name(expression.id, scope)
         if isinstance(expression, ast.Attribute):
             return self._attribute(expression, scope)
-        if not isinstance(expression, _FOLLOWED) or self._is_too_deep():
-            return UNKNOWN
+        return self.deeper(self._given, expression, scope) or UNKNOWN if isinstance(expression, _FOLLOWED) else UNKNOWN
+
+    def _given(self, expression: ast.IfExp | ast.BoolOp | ast.Call | ast.Subscript, scope: int) -> Names:
+        if isinstance(expression, ast.Call):
+            return self._result(expression, scope)
+        if isinstance(expression, ast.Subscript):
+            return self._entry(expression, scope)
+        choices = expression.values if isinstance(expression, ast.BoolOp) else (expression.body, expression.orelse)
+        return union_of([self.names(one, scope) for one in choices])
+
+    def deeper(self, question: Callable[..., Answer], *asked: object) -> Answer | None:
+        """What a question answers on the way to another; None where nothing more is followed."""
+        if self._is_too_deep():
+            return None
         self._level += 1
         try:
-            if isinstance(expression, ast.Call):
-                return self._result(expression, scope)
-            if isinstance(expression, ast.Subscript):
-                return self._entry(expression, scope)
-            choices = expression.values if isinstance(expression, ast.BoolOp) else (expression.body, expression.orelse)
-            return union_of([self.names(one, scope) for one in choices])
+            return question(*asked)
         finally:
             self._level -= 1
 
@@ -172,20 +181,16 @@ class Resolver:
             return UNKNOWN  # a name bound through itself (`x = x or y`) adds nothing
         if key in self._on_the_way:
             return self._on_the_way[key]
-        if self._is_too_deep():
-            return UNKNOWN
         self._active[key] = self.modules.level
-        self._level += 1
         try:
-            found = self._bound(name, owner.bindings[name]) if owner else self._unbound(name, scope)
+            told = self.deeper(self._read, name, owner, scope)
         finally:
-            self._level -= 1
             self._leave(key)
-        if self._active:
-            self._on_the_way[key] = found
-        elif not (self._level and self._is_cut):
-            self._memo[key] = found  # only whole answers are kept: a cut-off one depends on who asked first
-        return found
+        if told is not None and self._active:
+            self._on_the_way[key] = told
+        elif told is not None and not (self._level and self._is_cut):
+            self._memo[key] = told  # only whole answers are kept: a cut-off one depends on who asked first
+        return told or UNKNOWN
 
     def _is_too_deep(self) -> bool:
         """Whether nothing more is followed, so that the answers on the way are not whole."""
@@ -197,7 +202,9 @@ class Resolver:
         if not self._active:
             self._on_the_way.clear()
 
-    def _unbound(self, name: str, scope: int) -> Names:
+    def _read(self, name: str, owner: Scope | None, scope: int) -> Names:
+        if owner is not None:
+            return self._bound(name, owner.bindings[name])
         is_builtin = name in _BUILTINS
         found = starred(self, name, scope, outside_only=is_builtin)
         if found is not None:

@@ -99,13 +99,10 @@ class ConfigurationFiles:
         """The only file that a path may mean: nobody knows in which folder the program is started."""
         folders = [posixpath.dirname(path)] if is_beside else folders_above(path)
         meant = {posixpath.normpath(posixpath.join(one, given)) for one in folders}
-        found = {one for one in meant if one in self._paths or self._is_of_json(one)}
+        # Most JSON files hold data: none is looked for.
+        below = {one for one in meant if one.endswith(_JSON) and not one.startswith(("/", "../"))}
+        found = meant & self._paths | {one for one in below if self._outside.is_file(self._root / one)}
         return found.pop() if len(found) == 1 else None
-
-    def _is_of_json(self, path: str) -> bool:
-        """Whether a path is of a JSON file of the project: most of those hold data, so none is looked for."""
-        is_below = not path.startswith(("/", "../"))
-        return is_below and path.endswith(_JSON) and self._outside.is_file(self._root / path)
 
     def _text(self, path: str) -> str:
         if path not in self._texts:

@@ -178,7 +178,10 @@ def _of_method(facts: FileFacts, call: MethodCall, scope: int) -> Effect:
     if function.attr == "cuda":
         return Effect.COPY
     if function.attr == "to":
-        return _of_conversion(facts, call, scope)
+        # `.to("cuda")` copies to the device, `.to(torch.half)` stays there; any other may lead off it.
+        is_dtype_given = bool(call.args) and is_dtype(facts, call.args[0], scope)
+        is_copy = Device.CUDA in (moved_to(facts, call, scope) or Device.NONE)
+        return Effect.COPY if is_copy else Effect.NOTHING if is_dtype_given else Effect.WAIT
     if function.attr == "backward":
         return Effect.WORK if _comes_from_cuda(facts, function.value, scope) else Effect.NOTHING
     if function.attr == "step":
@@ -190,13 +193,6 @@ def _of_method(facts: FileFacts, call: MethodCall, scope: int) -> Effect:
         is_work = is_on_cuda(facts, function.value, scope) and function.attr not in _VIEWS
         return Effect.WORK if is_work else Effect.NOTHING
     return Effect.NOTHING if kind_of(facts, function, scope) is Kind.MODULE else Effect.UNKNOWN
-
-
-def _of_conversion(facts: FileFacts, call: ast.Call, scope: int) -> Effect:
-    """`.to("cuda")` copies to the device, `.to(torch.half)` stays there; any other may lead off it."""
-    if Device.CUDA in (moved_to(facts, call, scope) or Device.NONE):
-        return Effect.COPY
-    return Effect.NOTHING if call.args and is_dtype(facts, call.args[0], scope) else Effect.WAIT
 
 
 @followed(otherwise=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.catalogue.registry import Surroundings
 from torchlint.catalogue.versions import format_minor
 from torchlint.checks.framework.conditions import Answer, holds
 from torchlint.checks.operators.operator_conditions import input_of, stored_by
@@ -29,17 +28,15 @@ def is_steadied(facts: FileFacts, match: Match, statement: ast.stmt, scope: int)
     if any(is_on_cpu(facts, operand, scope) for operand in operands):
         return True
     made = ((one.test, facts.symbols.scope_of[one], answer) for one, answer in decisions(facts, statement))
-    return any(_asks(facts, test, where) is answer for test, where, answer in made) or any(
-        isinstance(manager, ast.Call) and _is_such(facts, manager, facts.symbols.scope_of[statement], surroundings)
-        for surroundings in operator.unless_within
-        for manager in managers_around(facts, statement)
-    )
-
-
-def _is_such(facts: FileFacts, manager: ast.Call, scope: int, surroundings: Surroundings) -> bool:
-    found = facts.names(manager.func, scope)
-    return found.only == surroundings.call and all(
-        holds(facts, manager, callee, surroundings.where, scope) is Answer.YES for callee in found.callees
+    if any(_asks(facts, test, at) is answer for test, at, answer in made):
+        return True
+    where, managers = facts.symbols.scope_of[statement], managers_around(facts, statement)
+    entered = ((one, facts.names(one.func, where)) for one in managers if isinstance(one, ast.Call))
+    return any(
+        names.only == such.call
+        and all(holds(facts, one, callee, such.where, where) is Answer.YES for callee in names.callees)
+        for one, names in (entered if operator.unless_within else ())
+        for such in operator.unless_within
     )
 
 

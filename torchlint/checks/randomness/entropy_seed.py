@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -23,6 +24,7 @@ from torchlint.facts.definitions import definitions_of, is_none
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import EVERYWHERE, Definition, End, Parameter
+from torchlint.facts.memoizing import followed
 from torchlint.facts.notation import result_of
 from torchlint.facts.options.demands import Demand, default_of
 from torchlint.facts.origins import Origin, beyond
@@ -65,58 +67,56 @@ def _is_asked_for(facts: FileFacts, node: ast.stmt | ast.expr) -> bool:
     return any(_CHOICE.search(_NAMED.sub("", ast.unparse(test))) for test in tests_around(facts, node))
 
 
-class _Seeds(msgspec.Struct, frozen=True):
-    """Asks where a seed comes from, through arithmetic, `int()` and what keeps it."""
-
-    catalogue: Catalogue
-    depth: int = 6
-
-    def of(self, facts: FileFacts, seed: ast.expr, scope: int) -> list[_Found]:
-        """What a seed may be, each once."""
-        ends = definitions_of(facts, seed, scope, EVERYWHERE) if self.depth else (None,)
-        found = dict.fromkeys(one for end in ends for one in self.of_end(facts, end))
-        if any(isinstance(end, Parameter) for end in ends):  # callers that give a number choose for themselves
-            return [None if one is Seed.NUMBER else one for one in found]
-        return list(found)
-
-    def of_end(self, facts: FileFacts, end: End) -> Iterator[_Found]:
-        """The same of an end of a definition."""
-        origin = beyond(facts, end)
-        if origin is not None:
-            yield origin
-        elif isinstance(end, Definition) and not end.parts:
-            yield from () if is_none(end) else self._of_node(facts, end.node, end.scope)
-        elif isinstance(end, Definition) and isinstance(end.node, ast.Call):  # `uuid.uuid4().int`
-            yield self._drawn(facts, end.node, end.scope)
-        elif not isinstance(end, Parameter) or not callers(facts, end.function):
-            yield None
-
-    def _of_node(self, facts: FileFacts, node: ast.expr, scope: int) -> list[_Found]:
-        if isinstance(node, ast.Constant):
-            return [Seed.NUMBER]
-        for inner in _calls_in(node):
-            found = self._drawn(facts, inner, scope)
-            if found is not None:
-                return [None if _is_asked_for(facts, inner) else found]
-        of_operands = [_Seeds(self.catalogue, self.depth - 1).of(facts, one, scope) for one in _operands(node)]
-        return max(of_operands, key=_weight, default=[None])
-
-    def _drawn(self, facts: FileFacts, call: ast.Call, scope: int) -> _Entropy | None:
-        name = facts.names(call.func, scope).only or ""
-        if name in load_generators().entropy:
-            return _Entropy(result_of(name))
-        if name == _HASH and call.args and kind_of(facts, call.args[0], scope) is Kind.TEXT:
-            return _Entropy(f"hash({ast.unparse(call.args[0])})")
-        entries = (entry for entry in self.catalogue.randomness.draw if not entry.makes and name in entry.calls)
-        generator = next((entry.generator for entry in entries), None)
-        symbol = facts.symbol_at(scope, facts.index.statement_of(call))
-        return None if generator is None else _Entropy(result_of(name), generator, facts.path, symbol, call.lineno)
+@followed(otherwise=(None,))
+def _seeds_of(facts: FileFacts, catalogue: Catalogue, seed: ast.expr, scope: int) -> tuple[_Found, ...]:
+    """What a seed may be, each once: through arithmetic, `int()` and what keeps it."""
+    ends = definitions_of(facts, seed, scope, EVERYWHERE)
+    found = dict.fromkeys(one for end in ends for one in _seeds_at(catalogue, facts, end))
+    if any(isinstance(end, Parameter) for end in ends):  # callers that give a number choose for themselves
+        return tuple(None if one is Seed.NUMBER else one for one in found)
+    return tuple(found)
 
 
-def _weight(found: list[_Found]) -> int:
+def _seeds_at(catalogue: Catalogue, facts: FileFacts, end: End) -> Iterator[_Found]:
+    """The same of an end of a definition."""
+    origin = beyond(facts, end)
+    if origin is not None:
+        yield origin
+    elif isinstance(end, Definition) and not end.parts:
+        yield from () if is_none(end) else _of_node(facts, catalogue, end.node, end.scope)
+    elif isinstance(end, Definition) and isinstance(end.node, ast.Call):  # `uuid.uuid4().int`
+        yield _drawn(facts, catalogue, end.node, end.scope)
+    elif not isinstance(end, Parameter) or not callers(facts, end.function):
+        yield None
+
+
+def _of_node(facts: FileFacts, catalogue: Catalogue, node: ast.expr, scope: int) -> tuple[_Found, ...]:
+    if isinstance(node, ast.Constant):
+        return (Seed.NUMBER,)
+    for inner in _calls_in(node):
+        found = _drawn(facts, catalogue, inner, scope)
+        if found is not None:
+            return (None if _is_asked_for(facts, inner) else found,)
+    of_operands = [_seeds_of(facts, catalogue, one, scope) for one in _operands(node)]
+    return max(of_operands, key=_weight, default=(None,))
+
+
+def _drawn(facts: FileFacts, catalogue: Catalogue, call: ast.Call, scope: int) -> _Entropy | None:
+    name = facts.names(call.func, scope).only or ""
+    if name in load_generators().entropy:
+        return _Entropy(result_of(name))
+    if name == _HASH and call.args and kind_of(facts, call.args[0], scope) is Kind.TEXT:
+        return _Entropy(f"hash({ast.unparse(call.args[0])})")
+    entries = (entry for entry in catalogue.randomness.draw if not entry.makes and name in entry.calls)
+    generator = next((entry.generator for entry in entries), None)
+    symbol = facts.symbol_at(scope, facts.index.statement_of(call))
+    return None if generator is None else _Entropy(result_of(name), generator, facts.path, symbol, call.lineno)
+
+
+def _weight(found: Sequence[_Found]) -> int:
     """Which operand decides of a result: one that is entropy, else one that may be."""
     if None not in found:
-        return 3 if any(isinstance(one, _Entropy) for one in found) else 2 if found != [Seed.NUMBER] else 0
+        return 3 if any(isinstance(one, _Entropy) for one in found) else 2 if found != (Seed.NUMBER,) else 0
     return 1
 
 
@@ -148,7 +148,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
         return None
     if draft.origins:
         found = []
-        for one in origins_answered(project, draft.origins, _Seeds(project.catalogue).of_end):
+        for one in origins_answered(project, draft.origins, functools.partial(_seeds_at, project.catalogue)):
             if not isinstance(one, _Entropy):
                 return None
             found.append(one)
@@ -204,7 +204,7 @@ def _seeded(visit: Visit, setter: str, call: ast.Call) -> Iterator[Finding]:
         if setter in _UNSET and (seed is not None or not call.keywords):
             yield Finding(_CODE, visit.node, {"setter": setter}, "unset")
         return
-    found = _Seeds(visit.catalogue).of(visit.facts, seed, visit.scope)
+    found = _seeds_of(visit.facts, visit.catalogue, seed, visit.scope)
     origins = tuple(one for one in found if isinstance(one, Origin))
     sources = [one for one in found if isinstance(one, _Entropy)]
     told = bool(origins or sources) and None not in found and not (origins and Seed.NUMBER in found)
@@ -235,7 +235,7 @@ def _judge_open(draft: Draft, project: Project) -> Draft | None:
     """Some caller gives entropy: others may give a number, and the code does not tell who calls."""
     if is_test(draft.path):
         return None
-    answers = origins_answered(project, draft.origins, _Seeds(project.catalogue).of_end)
+    answers = origins_answered(project, draft.origins, functools.partial(_seeds_at, project.catalogue))
     source = next((one for one in answers if isinstance(one, _Entropy)), None)
     return None if source is None else replace(draft, values={**draft.values, "source": source.source})
 
@@ -244,7 +244,7 @@ def _judge_open(draft: Draft, project: Project) -> Draft | None:
 def left_open(visit: Visit) -> Iterator[Finding]:
     """A seed that others give: `def seed_all(seed): torch.manual_seed(seed)`."""
     seed = _seed_given(visit.call)
-    found = () if seed is None else _Seeds(visit.catalogue).of(visit.facts, seed, visit.scope)
+    found = () if seed is None else _seeds_of(visit.facts, visit.catalogue, seed, visit.scope)
     origins = tuple(one for one in found if isinstance(one, Origin))
     if origins:
         yield Finding(_CODE, visit.node, {"setter": visit.callee() or ""}, origins=origins)

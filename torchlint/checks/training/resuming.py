@@ -218,14 +218,11 @@ def lost_states(facts: FileFacts) -> Iterator[CallSite]:
     for site in facts.symbols.calls:
         name = facts.names(site.node.func, site.scope).only or ""
         is_schedule = name.startswith(_SCHEDULES) and name.removeprefix(_SCHEDULES) not in _BY_RATE
-        if (is_schedule or name in _OTHERS) and _starts_anew(facts, site) and _is_only_moved(facts, site, name):
-            yield site
-
-
-def _starts_anew(facts: FileFacts, site: CallSite) -> bool:
-    """Whether nothing tells the object where the training is, and it is in use, be no option asked for that."""
-    told, enabled = (argument_of(site.node, name, None) for name in ("last_epoch", "enabled"))
-    return told is None and (enabled is None or facts.value(enabled, site.scope).only(bool) is True)
+        if is_schedule or name in _OTHERS:
+            # Nothing tells the object where the training is, and it is in use, be no option asked for that.
+            told, enabled = (argument_of(site.node, asked, None) for asked in ("last_epoch", "enabled"))
+            is_new = told is None and (enabled is None or facts.value(enabled, site.scope).only(bool) is True)
+            yield from [site] if is_new and _is_only_moved(facts, site, name) else []
 
 
 def _is_only_moved(facts: FileFacts, site: CallSite, name: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
+from itertools import chain, islice, product
 
 import msgspec
 
@@ -16,6 +17,7 @@ from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.containment import is_recorded
 from torchlint.facts.flow.values import Definition, Value
 from torchlint.facts.functions import positional_parameters
+from torchlint.facts.memoizing import followed
 from torchlint.facts.notation import is_of_project, symbol_of
 from torchlint.facts.options.declared import option_defaults
 from torchlint.facts.reaching import reaching
@@ -38,101 +40,116 @@ _SAME_BY_METHOD = frozenset(
 
 
 class FilePaths(msgspec.Struct, frozen=True):
-    """Answers for one file. The folder of the code and the working folder are both the empty path."""
+    """What a file may be called. The folder of the code and the working folder are both the empty path."""
 
-    facts: FileFacts
-    assumed: Mapping[tuple[int, str], str] = msgspec.field(default_factory=dict)
-    """What parameters, by their function's scope and name, are taken to be."""
-    holders: dict[ast.Name | ast.Attribute, None] = msgspec.field(default_factory=dict)
+    paths: frozenset[str] = frozenset()
+    holders: frozenset[ast.Name | ast.Attribute] = frozenset()
     """The names and options that the paths came through."""
 
-    def of(self, expression: ast.expr | None, scope: int, depth: int = 8) -> frozenset[str]:
-        """The paths that an expression is, or that what it opens was opened from; empty where none is known."""
-        if expression is None or depth <= 0:
-            return frozenset()
-        if isinstance(expression, ast.Constant):
-            return frozenset({expression.value}) if isinstance(expression.value, str) else frozenset()
-        if isinstance(expression, ast.IfExp | ast.BoolOp | ast.NamedExpr):
-            choices = step_back(self.facts, Definition(expression, scope)) or ()
-            return self._any(((one.node, scope) for one in choices if isinstance(one, Definition)), depth)
-        if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Div):
-            return self._joined([expression.left, expression.right], scope, depth)
-        if isinstance(expression, ast.Name):
-            return self._named(expression, scope, depth)
-        if isinstance(expression, ast.Attribute):
-            if expression.attr == "parent":
-                return frozenset(posixpath.dirname(path) for path in self.of(expression.value, scope, depth - 1))
-            self.holders[expression] = None  # an option: `args.config`
-            defaults = option_defaults(self.facts, expression.attr)
-            return frozenset(path for path in defaults if isinstance(path, str))
-        return self._call(expression, scope, depth) if isinstance(expression, ast.Call) else frozenset()
+    def moved(self, change: Callable[[str], str]) -> FilePaths:
+        return FilePaths(frozenset(map(change, self.paths)), self.holders)
 
-    def _any(self, expressions: Iterable[tuple[ast.expr | None, int]], depth: int) -> frozenset[str]:
-        found = frozenset[str]().union(*(self.of(one, scope, depth - 1) for one, scope in expressions))
-        return found if len(found) <= _MOST else frozenset()
 
-    def _joined(self, parts: list[ast.expr], scope: int, depth: int) -> frozenset[str]:
-        found = frozenset({""})
-        for part in parts:
-            below = self.of(part, scope, depth - 1)
-            found = frozenset(posixpath.join(folder, path) for folder in found for path in below)
-        return found if len(found) <= _MOST else frozenset()
+_NOWHERE = FilePaths()
 
-    def _call(self, call: ast.Call, scope: int, depth: int) -> frozenset[str]:
-        name = self.facts.names(call.func, scope).only
-        if name == "os.path.dirname" and call.args:
-            return frozenset(posixpath.dirname(path) for path in self.of(call.args[0], scope, depth - 1))
-        if name == "os.path.join" or (name in _SAME and len(call.args) > 1):
-            return self._joined(call.args, scope, depth)
-        if name in _SAME | _OPENING and call.args:
-            return self.of(call.args[0], scope, depth - 1)
-        return self.of(call.func.value, scope, depth - 1) if is_method_call(call, *_SAME_BY_METHOD) else frozenset()
 
-    def _named(self, name: ast.Name, scope: int, depth: int) -> frozenset[str]:
-        facts = self.facts
-        owner = facts.resolver.owner(name.id, scope)
-        if owner is None:
-            return frozenset({""}) if name.id == "__file__" else frozenset()
-        bound = reaching(facts, name.id, scope, name)
-        opened = [(one.value, one.scope) for one in bound if one.kind is BindingKind.ENTERED]
-        if opened:
-            return self._any(opened, depth)
-        self.holders[name] = None
-        found = [self._bound(owner, name.id, binding, depth) for binding in owner.bindings[name.id]]
-        return frozenset[str]().union(*found)
+@followed(otherwise=_NOWHERE)
+def paths_of(
+    facts: FileFacts, expression: ast.expr | None, scope: int, assumed: tuple[int, str] | None = None
+) -> FilePaths:
+    """The paths that an expression is, or that what it opens was opened from; none where none is known.
 
-    def _bound(self, owner: Scope, name: str, binding: Binding, depth: int) -> frozenset[str]:
-        if binding.kind is BindingKind.ASSIGN:
-            return self.of(binding.value, binding.scope, depth - 1)
-        if binding.kind is not BindingKind.PARAMETER or owner.kind is not ScopeKind.FUNCTION:
-            return frozenset()
-        if (owner.index, name) in self.assumed:
-            return frozenset({self.assumed[owner.index, name]})
-        given = [one for one in arguments_for(self.facts, name, owner.index) if one is not None]
-        return self._any([*given, (binding.value, binding.scope)], depth)
+    `assumed` is a parameter, by its function's scope and name, that is taken to be the file which others give.
+    """
+    if isinstance(expression, ast.Constant):
+        return FilePaths(frozenset({expression.value})) if isinstance(expression.value, str) else _NOWHERE
+    if isinstance(expression, ast.IfExp | ast.BoolOp | ast.NamedExpr):
+        choices = step_back(facts, Definition(expression, scope)) or ()
+        return _any_of([paths_of(facts, one.node, scope, assumed) for one in choices if isinstance(one, Definition)])
+    if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Div):
+        return _joined([paths_of(facts, one, scope, assumed) for one in (expression.left, expression.right)])
+    if isinstance(expression, ast.Name):
+        return _of_name(facts, expression, scope, assumed)
+    if isinstance(expression, ast.Attribute):
+        if expression.attr == "parent":
+            return paths_of(facts, expression.value, scope, assumed).moved(posixpath.dirname)
+        defaults = option_defaults(facts, expression.attr)  # an option: `args.config`
+        return FilePaths(frozenset(path for path in defaults if isinstance(path, str)), frozenset({expression}))
+    return _of_call(facts, expression, scope, assumed) if isinstance(expression, ast.Call) else _NOWHERE
 
-    def are_given_on(self, loaders: frozenset[str]) -> bool:
-        """Whether code of others gets one of the paths as well: it may load the file by itself."""
-        return any(self._is_given_on(read, loaders) for holder in self.holders for read in self._reads(holder))
 
-    def _reads(self, holder: ast.Name | ast.Attribute) -> Iterable[ast.expr]:
-        tree = self.facts.index
+def _made_of(parts: list[FilePaths], found: Iterable[str]) -> FilePaths:
+    """What parts give together; nothing where that is many."""
+    paths, holders = frozenset(found), frozenset(chain.from_iterable(one.holders for one in parts))
+    return FilePaths(paths if len(paths) <= _MOST else frozenset(), holders)
+
+
+def _any_of(options: list[FilePaths]) -> FilePaths:
+    return _made_of(options, chain.from_iterable(one.paths for one in options))
+
+
+def _joined(parts: list[FilePaths]) -> FilePaths:
+    ways = islice(product(*(one.paths for one in parts)), _MOST + 1)
+    return _made_of(parts, (posixpath.join("", *way) for way in ways))
+
+
+def _of_call(facts: FileFacts, call: ast.Call, scope: int, assumed: tuple[int, str] | None) -> FilePaths:
+    name = facts.names(call.func, scope).only
+    if name == "os.path.join" or (name in _SAME and len(call.args) > 1):
+        return _joined([paths_of(facts, one, scope, assumed) for one in call.args])
+    if name == "os.path.dirname" and call.args:
+        return paths_of(facts, call.args[0], scope, assumed).moved(posixpath.dirname)
+    if name in _SAME | _OPENING and call.args:
+        return paths_of(facts, call.args[0], scope, assumed)
+    return paths_of(facts, call.func.value, scope, assumed) if is_method_call(call, *_SAME_BY_METHOD) else _NOWHERE
+
+
+def _of_name(facts: FileFacts, name: ast.Name, scope: int, assumed: tuple[int, str] | None) -> FilePaths:
+    owner = facts.resolver.owner(name.id, scope)
+    if owner is None:
+        return FilePaths(frozenset({""})) if name.id == "__file__" else _NOWHERE
+    bound = reaching(facts, name.id, scope, name)
+    opened = [paths_of(facts, one.value, one.scope, assumed) for one in bound if one.kind is BindingKind.ENTERED]
+    if opened:
+        return _any_of(opened)
+    found = [_bound(facts, owner, name.id, one, assumed) for one in owner.bindings[name.id]]
+    return _any_of([*found, FilePaths(holders=frozenset({name}))])
+
+
+def _bound(facts: FileFacts, owner: Scope, name: str, binding: Binding, assumed: tuple[int, str] | None) -> FilePaths:
+    if binding.kind is BindingKind.ASSIGN:
+        return paths_of(facts, binding.value, binding.scope, assumed)
+    if binding.kind is not BindingKind.PARAMETER or owner.kind is not ScopeKind.FUNCTION:
+        return _NOWHERE
+    if (owner.index, name) == assumed:
+        return FilePaths(frozenset({_GIVEN}))
+    given = [one for one in arguments_for(facts, name, owner.index) if one is not None]
+    return _any_of([paths_of(facts, *one, assumed) for one in (*given, (binding.value, binding.scope))])
+
+
+def _are_given_on(facts: FileFacts, found: FilePaths, loaders: frozenset[str]) -> bool:
+    """Whether code of others gets one of the paths as well: it may load the file by itself."""
+    tree, read = facts.index, list[ast.expr]()
+    for holder in found.holders:
         if isinstance(holder, ast.Name):
-            return tree.reads_of(holder)
-        return [node for node in tree.attributes(holder.attr) if ast.unparse(node) == ast.unparse(holder)]
+            read += tree.reads_of(holder)
+        else:
+            read += [one for one in tree.attributes(holder.attr) if ast.unparse(one) == ast.unparse(holder)]
+    return any(_is_given_on(facts, one, loaders) for one in read)
 
-    def _is_given_on(self, read: ast.expr, loaders: frozenset[str]) -> bool:
-        facts, tree = self.facts, self.facts.index
-        for above, below in tree.ancestors(read):
-            if not isinstance(above, ast.Call | ast.Attribute | ast.keyword):
-                break
-            if isinstance(above, ast.Call) and above.func is not below:
-                scope = tree.scope_of(above)
-                names = facts.names(above.func, scope).names
-                if not names & (_SAME | _OPENING) and not any(name.startswith("os.path.") for name in names):
-                    is_known = names & loaders or known_functions(facts, above.func, scope) or is_recorded(facts, read)
-                    return not is_known
-        return False
+
+def _is_given_on(facts: FileFacts, read: ast.expr, loaders: frozenset[str]) -> bool:
+    tree = facts.index
+    for above, below in tree.ancestors(read):
+        if not isinstance(above, ast.Call | ast.Attribute | ast.keyword):
+            break
+        if isinstance(above, ast.Call) and above.func is not below:
+            scope = tree.scope_of(above)
+            names = facts.names(above.func, scope).names
+            if not names & (_SAME | _OPENING) and not any(name.startswith("os.path.") for name in names):
+                is_known = names & loaders or known_functions(facts, above.func, scope) or is_recorded(facts, read)
+                return not is_known
+    return False
 
 
 _HYDRA = "hydra.main"
@@ -232,9 +249,8 @@ def _own_loader(facts: FileFacts, call: ast.Call, name: str) -> Loader | None:
 
 def _literal_paths(facts: FileFacts, given: ast.expr | None, scope: int, loaders: frozenset[str]) -> frozenset[str]:
     """The files that a loader may be given; none where code of others is given their path as well."""
-    paths = FilePaths(facts)
-    found = paths.of(given, scope)
-    return frozenset() if paths.are_given_on(loaders) else found
+    found = paths_of(facts, given, scope)
+    return frozenset() if _are_given_on(facts, found, loaders) else found.paths
 
 
 def values_in_loader(facts: FileFacts, loader: Loader) -> list[Value]:
@@ -246,8 +262,8 @@ def values_in_loader(facts: FileFacts, loader: Loader) -> list[Value]:
     function = target.function.index
     calls = facts.calls_in(function)
     sites = [site for site in calls if facts.names(site.node.func, site.scope).only in _LOADERS]
-    paths = FilePaths(facts, {(function, parameter): _GIVEN})
-    is_given = all(paths.of(_given_file(site.node), site.scope) == {_GIVEN} for site in sites)
+    found = (paths_of(facts, _given_file(site.node), site.scope, (function, parameter)) for site in sites)
+    is_given = all(one.paths == {_GIVEN} for one in found)
     return [Value(site.node) for site in sites] if is_given else []
 
 

@@ -131,12 +131,11 @@ def _seeding(
         return _by_seed_method(call, names) if any(not is_literal_none(given) for given in all_given(call)) else None
     if method == "reset":
         return EnvironmentPart.SEEDED if _is_reset_with_seed(facts, site) else None
-    word = last_word(call.func)
-    if not _SEED.search(word) and (not _gets_seed(call) or _REPORTING.match(word)):
-        return None
-    if names.of_project:
-        return None  # the project's own: what it does is followed
-    return EnvironmentPart.MAY_BE_SEEDED
+    # `VectorEnv(make, seed=args.seed)`, `make(name, seed)`; what the project's own does is followed.
+    word, by_keyword = last_word(call.func), (one.arg or "" for one in call.keywords if not is_literal_none(one.value))
+    gets_seed = any(map(_SEED.search, (*by_keyword, *map(last_word, all_given(call)))))
+    may_seed = _SEED.search(word) or (gets_seed and not _REPORTING.match(word))
+    return EnvironmentPart.MAY_BE_SEEDED if may_seed and not names.of_project else None
 
 
 def _by_seed_method(call: ast.Call, names: Names) -> EnvironmentPart | None:
@@ -159,12 +158,6 @@ def _is_reset_with_seed(facts: FileFacts, site: CallSite) -> bool:
     seeds += [given for given in site.node.args if _SEED.search(last_word(given))]
     own = [seed for seed in seeds if not is_literal_none(seed)]
     return any(not (passes_on and facts.parameter_named(seed, site.scope) is not None) for seed in own)
-
-
-def _gets_seed(call: ast.Call) -> bool:
-    """`VectorEnv(make, seed=args.seed)`, `make(name, seed)`."""
-    by_keyword = (k.arg is not None and _SEED.search(k.arg) and not is_literal_none(k.value) for k in call.keywords)
-    return any(by_keyword) or any(_SEED.search(last_word(given)) for given in all_given(call))
 
 
 def _owner(call: ast.Call) -> str:

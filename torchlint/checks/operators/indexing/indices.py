@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import enum
 import re
-from collections.abc import Sequence
 
 from torchlint.facts.definitions import only_end, only_value, step_back
 from torchlint.facts.file import FileFacts
@@ -85,7 +84,9 @@ def _named(index: ast.expr) -> Repeats:
 def _of_parts(facts: FileFacts, index: ast.Tuple, scope: int) -> Repeats:
     parts = [part for part in index.elts if not isinstance(part, ast.Slice | ast.Constant)]
     found = {repeats_of(facts, part, scope) for part in parts}
-    if not found or Repeats.NO in found or _are_whole_places(facts, parts, scope):
+    origins = {_found_by(facts, part, scope) for part in parts}
+    are_whole_places = len(origins) == 1 and None not in origins  # `rows, cols = torch.where(mask)`
+    if not found or Repeats.NO in found or are_whole_places:
         return Repeats.NO
     if found <= {Repeats.YES, Repeats.ROWS, Repeats.GROUPS}:
         return Repeats.YES
@@ -224,12 +225,6 @@ def is_named_strictly(index: ast.expr | None) -> bool:
         index = index.func if isinstance(index, ast.Call) else index.value
         index = index.value if isinstance(index, ast.Attribute) and _keeps(index.attr) else index
     return _NAMED_STRICTLY.search(last_word(index).lower()) is not None
-
-
-def _are_whole_places(facts: FileFacts, parts: Sequence[ast.expr], scope: int) -> bool:
-    """Whether indices are the coordinates of the same places: `rows, cols = torch.where(mask)`."""
-    origins = {_found_by(facts, part, scope) for part in parts}
-    return len(origins) == 1 and None not in origins
 
 
 def _found_by(facts: FileFacts, part: ast.expr, scope: int) -> ast.Call | None:
