@@ -45,13 +45,10 @@ class FileFacts(msgspec.Struct):
     names: Callable[[ast.expr, int], Names] = field(init=False)
     """What an expression that is read in a scope may stand for. Nothing is asked as often."""
     answers: dict[object, object] = msgspec.field(default_factory=dict)
-    """To questions that are worked out once (see `cached`, and facts/memoizing.py)."""
+    """To questions that are worked out once: of `cached`, and of facts/memoizing.py, which explains the next three."""
     provisional: dict[object, tuple[object, int]] = msgspec.field(default_factory=dict)
-    """Answers to questions that are still open, each with the level of the one that settles it (see `followed`)."""
     level: int = 0
-    """How many questions are open, each asked by the one before."""
     cut: int = 0
-    """The lowest level on which the answer at hand hangs."""
     spent: int = 0
 
     @classmethod

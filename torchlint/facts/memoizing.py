@@ -9,12 +9,27 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from torchlint.facts.file import FileFacts
+
+class Asked(Protocol):
+    """What keeps answers to questions about itself: the facts of a file, or what a project works out."""
+
+    answers: dict[object, object]
+    """To questions that are worked out once."""
+    provisional: dict[object, tuple[object, int]]
+    """Answers to questions that are still open, each with the level of the one that settles it (see `followed`)."""
+    level: int
+    """How many questions are open, each asked by the one before."""
+    cut: int
+    """The lowest level on which the answer at hand hangs."""
+
+    def spend(self, work: int = 1) -> None:
+        """Count a question that has to be worked out."""
+
 
 P = ParamSpec("P")
+Self = TypeVar("Self", bound=Asked)
 Answer = TypeVar("Answer")
 Otherwise = TypeVar("Otherwise")
 
@@ -23,11 +38,11 @@ _MOST_NESTED = 30
 """Questions that ask others, one inside the other: the one bound for all of them."""
 
 
-def memoized(question: Callable[Concatenate[FileFacts, P], Answer]) -> Callable[Concatenate[FileFacts, P], Answer]:
+def memoized(question: Callable[Concatenate[Self, P], Answer]) -> Callable[Concatenate[Self, P], Answer]:
     """Keep what a question answers for a file as long as its tree. It may depend on nothing but its arguments."""
 
     @functools.wraps(question)
-    def asked(facts: FileFacts, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
+    def asked(facts: Self, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
         answers = facts.answers
         key = (question, args, *kwargs.items()) if kwargs else (question, args)
         found = answers.get(key, _UNASKED)
@@ -41,7 +56,7 @@ def memoized(question: Callable[Concatenate[FileFacts, P], Answer]) -> Callable[
 
 def followed(
     otherwise: Otherwise,
-) -> Callable[[Callable[Concatenate[FileFacts, P], Answer]], Callable[Concatenate[FileFacts, P], Answer | Otherwise]]:
+) -> Callable[[Callable[Concatenate[Self, P], Answer]], Callable[Concatenate[Self, P], Answer | Otherwise]]:
     """Let a question ask itself about what stands behind an expression, and so on; its answers are kept as well.
 
     What leads back to itself, or too far, is answered with `otherwise`. What hangs on such an answer is kept until the
@@ -49,10 +64,10 @@ def followed(
     """
 
     def decorated(
-        question: Callable[Concatenate[FileFacts, P], Answer],
-    ) -> Callable[Concatenate[FileFacts, P], Answer | Otherwise]:
+        question: Callable[Concatenate[Self, P], Answer],
+    ) -> Callable[Concatenate[Self, P], Answer | Otherwise]:
         @functools.wraps(question)
-        def asked(facts: FileFacts, /, *args: P.args, **kwargs: P.kwargs) -> Answer | Otherwise:
+        def asked(facts: Self, /, *args: P.args, **kwargs: P.kwargs) -> Answer | Otherwise:
             key = (question, args, *kwargs.items()) if kwargs else (question, args)
             answers, provisional, level = facts.answers, facts.provisional, facts.level
             found = answers.get(key, _UNASKED)

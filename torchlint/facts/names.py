@@ -286,12 +286,13 @@ class Resolver:
 
     def exported(self, name: str) -> Names:
         """What other files get when they import `name` from this one; see `ModuleIndex.exported`."""
-        key = (_EXPORT, name)
-        self._active[key] = self.modules.level
+        key, before = (_EXPORT, name), (self._level, self._is_cut)
+        self._level, self._active[key] = 0, self.modules.level
         try:
             is_bound = name in self.symbols.scopes[0].bindings
             return self.name(name, 0) if is_bound else starred(self, name, 0) or UNKNOWN
         finally:
+            self._level, self._is_cut = before
             self._leave(key)
 
 

@@ -55,6 +55,18 @@ class Interview:
         return found
 
 
+class Following:
+    """Keeps what methods answer that are `@followed` (facts/memoizing.py)."""
+
+    def __init__(self) -> None:
+        self.answers: dict[object, object] = {}
+        self.provisional: dict[object, tuple[object, int]] = {}
+        self.level = self.cut = 0
+
+    def spend(self, work: int = 1) -> None:
+        """Budgets are those of files: here nothing is counted."""
+
+
 def name_of(asked: Callable[..., object]) -> tuple[object, ...] | None:
     """A name for what is asked: a function or a class, or a partial one that is given plain data; None for others.
 

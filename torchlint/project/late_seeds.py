@@ -9,7 +9,7 @@ import msgspec
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.control.order import Moment
 from torchlint.facts.grouping import grouped
-from torchlint.facts.notation import Symbol, symbol_of
+from torchlint.facts.notation import Symbol, is_in
 from torchlint.facts.places import Place
 from torchlint.facts.randomness.draws import Draw
 from torchlint.facts.randomness.seeding import SeedCall
@@ -18,8 +18,6 @@ from torchlint.project.call_details import KnownDetails
 from torchlint.project.call_graph import CallGraph
 from torchlint.project.programs import Program
 
-_DEPTH = 4
-"""Functions entered one after another: `main()` calls `train()`."""
 _STAYING = ("model", "split", "rows")
 """What is made once, so that a later seed does not decide it."""
 
@@ -115,20 +113,23 @@ class _Order:
         own = [seed for seed in possible if self._generator in seed.generators]
         return all(seed in reached and not seed.is_guess for seed in own)
 
-    def late_in(self, symbol: Symbol, depth: int = _DEPTH) -> LateSeed | None:
-        """What is late in one function, or in the one it calls where both happen."""
-        events = sorted(self._events(symbol), key=lambda event: event.place.location)
-        first = next((event for event in events if event.seed is not None), None)
-        if first is None or first.seed is None or depth <= 0:
-            return None
-        earlier = (event for event in events if event.seed is None and event.moment.dominates(first.moment))
-        drawn = sorted((one.draw for one in earlier if one.draw is not None), key=lambda draw: draw.makes == "rows")
-        if drawn:
-            return LateSeed(first.place, first.seed, drawn[0])
-        if first.draw is None or first.edge is None:
-            return None
-        path, qualname = symbol_of(first.edge.callee)
-        return self.late_in(self._calls.defining((path, qualname)), depth - 1) if path == symbol[0] else None
+    def late_in(self, symbol: Symbol) -> LateSeed | None:
+        """What is late in one function, or in those that are called where both happen: `main()` calls `train()`."""
+        entered = set[Symbol]()
+        while symbol not in entered:
+            entered.add(symbol)
+            events = sorted(self._events(symbol), key=lambda event: event.place.location)
+            first = next((event for event in events if event.seed is not None), None)
+            if first is None or first.seed is None:
+                return None
+            earlier = (event for event in events if event.seed is None and event.moment.dominates(first.moment))
+            drawn = sorted((one.draw for one in earlier if one.draw is not None), key=lambda one: one.makes == "rows")
+            if drawn:
+                return LateSeed(first.place, first.seed, drawn[0])
+            if first.draw is None or first.edge is None or not is_in(first.edge.callee, symbol[0]):
+                return None
+            symbol = self._calls.callee(first.edge)
+        return None
 
     def _events(self, symbol: Symbol) -> Iterator[_Event]:
         for own in self._seeds.get(symbol, ()):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from torchlint.facts.grouping import grouped
+from torchlint.facts.memoizing import followed
 from torchlint.facts.notation import (
     Def,
     Member,
@@ -23,22 +23,19 @@ from torchlint.facts.notation import (
 )
 from torchlint.facts.objects import EVERY, OWN
 from torchlint.facts.summary import FileSummary
-from torchlint.project.answers import remembered
-
-_DEPTH = 6
-"""Functions that give what others give, followed one after another."""
+from torchlint.project.answers import Following
 
 
-class Objects:
+class Objects(Following):
     """What the functions of all files give, told by names as facts/objects.py writes them."""
 
     def __init__(
         self, summaries: Mapping[str, FileSummary], defining: Callable[[tuple[str, str]], tuple[str, str]]
     ) -> None:
+        super().__init__()
         self._summaries = summaries
         self._defining = defining
         """The function that a class has, or inherits."""
-        self.memory: dict[Any, Any] = {}
         told = ((path, one) for path, summary in summaries.items() for one in summary.results)
         self._results = grouped(((path, one.function, one.place), one.name) for path, one in told)
 
@@ -70,29 +67,30 @@ class Objects:
         methods = [name.removeprefix(f"{qualname}.") for name in functions if name.startswith(f"{qualname}.")]
         return sorted(f"{owner}.{name}" for name in methods if not name.startswith("_") and "." not in name)
 
-    @remembered
     def classes(self, name: str) -> list[str]:
         """The classes that an object may be of."""
-        return sorted({name_in(*one) for one in self._classes(reference(name), _DEPTH)})
+        return sorted(name_in(*one) for one in self._classes(reference(name)))
 
-    def _classes(self, name: Reference, depth: int) -> Iterator[Symbol]:
+    @followed(otherwise=frozenset[Symbol]())
+    def _classes(self, name: Reference) -> frozenset[Symbol]:
+        return frozenset(self._named(name))
+
+    def _named(self, name: Reference) -> Iterator[Symbol]:
         """Of an attribute of an object, and of a part of a part, nothing is known."""
-        if not depth:
-            return
         match name:
             case Result(Result(Def(path, qualname))):
                 for given in self._results.get((*self._defining((path, qualname)), None), ()):
-                    yield from self._classes(Result(reference(given)), depth - 1) if not is_result(given) else ()
+                    yield from self._classes(Result(reference(given))) if not is_result(given) else ()
             case Result(called) | Part(Result(called), int()):
                 place = name.place if isinstance(name, Part) else None
                 match called:
                     case Def(path, qualname):
-                        yield from self._given((path, qualname), place, depth)
+                        yield from self._given((path, qualname), place)
                     case Member(owner, method):
-                        for path, qualname in self._classes(owner, depth - 1):
-                            yield from self._given((path, f"{qualname}.{method}"), place, depth)
+                        for path, qualname in self._classes(owner):
+                            yield from self._given((path, f"{qualname}.{method}"), place)
 
-    def _given(self, called: Symbol, place: int | None, depth: int) -> Iterator[Symbol]:
+    def _given(self, called: Symbol, place: int | None) -> Iterator[Symbol]:
         """The classes of what a call of a function gives; of a class, itself."""
         home, function = self._defining(called)
         if home in self._summaries and function not in self._summaries[home].functions:
@@ -100,4 +98,4 @@ class Objects:
             return
         for name in self._results.get((home, function, place), ()):
             own = called[0], called[1].rpartition(".")[0]
-            yield from [own] if name == OWN else self._classes(reference(name), depth - 1)
+            yield from [own] if name == OWN else self._classes(reference(name))

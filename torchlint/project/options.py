@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from torchlint.facts.accelerators import GPUS
 from torchlint.facts.calls import called_at, function_named
+from torchlint.facts.memoizing import followed
 from torchlint.facts.notation import name_in
 from torchlint.facts.options.demands import Demand, default_of, of_argument
 from torchlint.facts.values import Constant, argument_of
-from torchlint.project.answers import remembered
+from torchlint.project.answers import Following
 
 if TYPE_CHECKING:
     from torchlint.facts.call_edges import Edge
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from torchlint.facts.scopes import CallSite
     from torchlint.project.index import Project
     from torchlint.project.programs import Program
-
-_DEPTH = 4
-"""Functions that hand a parameter on."""
 
 
 class Unmet(msgspec.Struct, frozen=True):
@@ -87,7 +85,7 @@ def never_draws(program: Program, project: Project, draw: Draw) -> bool:
 
 def keeps_from_running(demands: Sequence[Demand], place: Symbol, program: Program, project: Project) -> Unmet | None:
     """What keeps a statement of a function from running by default: its own demands, or those of all calls of it."""
-    return _defaults_of(program, project).on_the_way(tuple(demands), place, _DEPTH)
+    return _defaults_of(program, project).on_the_way(tuple(demands), place)
 
 
 def is_met(demand: Demand, path: str, program: Program, project: Project) -> bool:
@@ -105,7 +103,7 @@ def _known_defaults(project: Project) -> dict[Program, _Defaults]:
     return {}
 
 
-class _Defaults:
+class _Defaults(Following):
     """What the options and parameters of one program are unless its user says otherwise.
 
     Answers are kept: where many functions call many others, each would be asked once for every way to it.
@@ -114,7 +112,7 @@ class _Defaults:
     def __init__(self, program: Program, project: Project) -> None:
         self._program = program
         self._project = project
-        self.memory: dict[Any, Any] = {}
+        super().__init__()
 
     def unmet(self, demands: Iterable[Demand], path: str) -> Unmet | None:
         answers = (self.answer(demand, path) for demand in demands)
@@ -122,30 +120,30 @@ class _Defaults:
         fixed = next((one for one in found if not one.option), None)
         return fixed or (Unmet(" ".join(dict.fromkeys(one.option for one in found))) if found else None)
 
-    @remembered
-    def on_the_way(self, demands: tuple[Demand, ...], place: Symbol, depth: int) -> Unmet | None:
-        """What keeps a statement with these demands from running; calls are followed back so many times."""
+    @followed(otherwise=None)
+    def on_the_way(self, demands: tuple[Demand, ...], place: Symbol) -> Unmet | None:
+        """What keeps a statement with these demands from running: they themselves, or what keeps all calls from it."""
         own = self.unmet(demands, place[0])
-        calls = self._project.programs.calls.calls_of(name_in(*place)) if place[1] and depth else []
+        calls = self._project.programs.calls.calls_of(name_in(*place)) if place[1] else []
         ways = [(at, edge) for at, edge in calls if at in self._program.reached and at != place]
         if own is not None or any(edge.is_reference for _, edge in ways):
             return own
         found: list[Unmet] = []
         for at, edge in ways:
-            lacking = self.on_the_way(self._project.call_details.of(at[0], edge).demands, at, depth - 1)
+            lacking = self.on_the_way(self._project.call_details.of(at[0], edge).demands, at)
             if lacking is None:
                 return None
             found.append(lacking)
         return next((one for one in found if one.option), found[0]) if found else None
 
-    @remembered
-    def answer(self, demand: Demand, path: str, depth: int = _DEPTH) -> Unmet | bool:
+    @followed(otherwise=False)
+    def answer(self, demand: Demand, path: str) -> Unmet | bool:
         """How a demand of a file's code is not met; True where it is for certain, False where nobody knows."""
         if demand.settled:
             return _judged(demand, demand.settled[0])
         if not demand.function:
             return self._of_option(demand, path)
-        answers = [self._of_call(demand, path, place, edge, depth) for place, edge in self._calls(demand, path)]
+        answers = [self._of_call(demand, path, place, edge) for place, edge in self._calls(demand, path)]
         if not answers:
             is_command = self._is_command(demand, path)
             return is_command and self._of_default(demand, path, is_command=is_command)
@@ -160,7 +158,7 @@ class _Defaults:
                 if place in self._program.reached and not edge.is_reference:
                     yield place, edge
 
-    def _of_call(self, demand: Demand, path: str, place: Symbol, edge: Edge, depth: int) -> Unmet | bool:
+    def _of_call(self, demand: Demand, path: str, place: Symbol, edge: Edge) -> Unmet | bool:
         """What a call gives a parameter: a literal, its default, or an option or parameter that it hands on."""
         position, given = self._position(demand, path), self._project.call_details.of(place[0], edge).arguments
         key = next((key for key in (demand.name, position) if key is not None and key in given), None)
@@ -169,16 +167,16 @@ class _Defaults:
         if key is None:
             return self._of_default(demand, path, is_command=self._is_command(demand, path) or "*" in given)
         literal = given[key]
-        return self._of_argument(demand, position, place, edge, depth) if literal is ... else _judged(demand, literal)
+        return self._of_argument(demand, position, place, edge) if literal is ... else _judged(demand, literal)
 
-    def _of_argument(self, demand: Demand, position: int | None, place: Symbol, edge: Edge, depth: int) -> Unmet | bool:
+    def _of_argument(self, demand: Demand, position: int | None, place: Symbol, edge: Edge) -> Unmet | bool:
         facts = self._project.flows.read(place[0])
-        if facts is None or not depth:
+        if facts is None:
             return False
         given = [(argument_of(site.node, demand.name, position), site.scope) for site in self._sites(place, edge)]
         others = ((one, scope) for one, scope in given if one is not None and not isinstance(one, ast.Constant))
         asked = (of_argument(facts, demand, one, scope) for one, scope in others)
-        answers = [one is not None and self.answer(one, place[0], depth - 1) for one in asked]
+        answers = [one is not None and self.answer(one, place[0]) for one in asked]
         return next((one for one in answers if not isinstance(one, Unmet)), answers[0] if answers else False)
 
     def _sites(self, place: Symbol, edge: Edge) -> list[CallSite]:
