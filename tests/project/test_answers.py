@@ -8,9 +8,10 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.origins import Argument
 from torchlint.facts.values import Values
-from torchlint.project.answers import Answer, Interview, name_of, remembered
+from torchlint.project.answers import Answer, Answering, Interview, name_of
 
 
 def asked(*_: object, **__: object) -> None:
@@ -81,12 +82,12 @@ def test_a_file_that_cannot_be_read_says_nothing() -> None:
     assert interview.answer("a.py", "what", Values, lambda _: Values()) is None
 
 
-class _Counting:
+class _Counting(Answering):
     def __init__(self) -> None:
-        self.memory: dict[Any, Any] = {}
+        super().__init__()
         self.asked: list[int] = []
 
-    @remembered
+    @memoized
     def double(self, number: int) -> int:
         self.asked.append(number)
         return 2 * number

@@ -37,3 +37,26 @@ def test_a_seed_whose_test_holds_is_one(guard: str, tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "train.py").write_text(f"import torch\n\n{guard}\n    torch.manual_seed(3)\n{TRAINING}")
     assert "TL301" not in {one.code for one in check(tmp_path).diagnostics}
+
+
+def functions(count: int, last: str) -> str:
+    """Functions that hand a seed on, each to the next; `last` says what the last one does before it seeds."""
+    hands_on = [f"def f{number}(seed=None):\n    f{number + 1}(seed)\n" for number in range(count)]
+    seeds = f"def f{count}(seed=None):\n    {last}\n    if seed is not None:\n        torch.manual_seed(seed)\n"
+    return "\n".join(["import torch\n", *hands_on, seeds])
+
+
+@pytest.mark.parametrize("count", [2, 9])
+def test_a_seed_that_is_handed_through_functions(count: int, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    file = tmp_path / "train.py"
+    for given, is_seeded in {"": False, "3": True}.items():
+        file.write_text(f"{functions(count, 'pass')}\nf0({given})\n{TRAINING}")
+        assert ("TL301" not in {one.code for one in check(tmp_path).diagnostics}) is is_seeded
+
+
+def test_a_seed_that_functions_hand_round_in_a_circle_may_be_given(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    circle = functions(9, "if len(str(seed)) > 9:\n        f2(seed)")
+    (tmp_path / "train.py").write_text(f"{circle}\nf0()\n{TRAINING}")
+    assert "TL301" not in {one.code for one in check(tmp_path).diagnostics}

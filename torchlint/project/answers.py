@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 import msgspec
 
@@ -55,13 +56,14 @@ class Interview:
         return found
 
 
-class Following:
-    """Keeps what methods answer that are `@followed` (facts/memoizing.py)."""
+@dataclass(kw_only=True, eq=False)
+class Answering:
+    """Keeps what its methods answer that are `@memoized` or `@followed`: see facts/memoizing.py for the fields."""
 
-    def __init__(self) -> None:
-        self.answers: dict[object, object] = {}
-        self.provisional: dict[object, tuple[object, int]] = {}
-        self.level = self.cut = 0
+    answers: dict[object, object] = field(default_factory=dict)
+    provisional: dict[object, tuple[object, int]] = field(default_factory=dict)
+    level: int = 0
+    cut: int = 0
 
     def spend(self, work: int = 1) -> None:
         """Budgets are those of files: here nothing is counted."""
@@ -82,24 +84,3 @@ def name_of(asked: Callable[..., object]) -> tuple[object, ...] | None:
 
 def _is_plain(given: object) -> bool:
     return all(map(_is_plain, given)) if isinstance(given, tuple | frozenset) else isinstance(given, _PLAIN)
-
-
-class _Remembering(Protocol):
-    memory: dict[Any, Any]
-
-
-Asked = TypeVar("Asked", bound=_Remembering)
-
-
-def remembered(question: Callable[Concatenate[Asked, P], Answer]) -> Callable[Concatenate[Asked, P], Answer]:
-    """Keep what a method answers in `memory` of its object. It may depend on nothing but its arguments."""
-
-    @functools.wraps(question)
-    def asked(self: Asked, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
-        key = (question, args, *kwargs.items())
-        if key not in self.memory:
-            self.memory[key] = question(self, *args, **kwargs)
-        found: Answer = self.memory[key]
-        return found
-
-    return asked

@@ -15,12 +15,13 @@ import msgspec
 from torchlint.facts.entries import is_test
 from torchlint.facts.file import MAIN, FileFacts
 from torchlint.facts.graphs import each_once, reached
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.namespaces import IMPORTING
 from torchlint.facts.notation import Symbol, name_in
 from torchlint.facts.options.demands import Demand
 from torchlint.facts.training.training_mode import LOADERS
 from torchlint.facts.tree import is_main_guard, last_word, targets_of
-from torchlint.project.answers import remembered
+from torchlint.project.answers import Answering
 from torchlint.project.index import Project
 from torchlint.project.options import keeps_from_running
 from torchlint.project.programs import Program
@@ -48,12 +49,12 @@ class _Part(msgspec.Struct, frozen=True, array_like=True):
     words: frozenset[str]
 
 
-class UnusedDefinitions:
+class UnusedDefinitions(Answering):
     """Answers that are asked for again by each finding in a definition."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self.memory: dict[Any, Any] = {}
+        super().__init__()
 
     def hold(self, path: str, name: str) -> bool:
         """Whether nothing outside tests makes a class of a file, calls a function, or names it for others to do so.
@@ -71,7 +72,7 @@ class UnusedDefinitions:
             waiting += users
         return True
 
-    @remembered
+    @memoized
     def _users_of(self, path: str, name: str) -> frozenset[Symbol] | None:
         """The definitions that name a definition; None where other code does that runs, or may find it."""
         if self._is_open(path, name):
@@ -122,12 +123,12 @@ class UnusedDefinitions:
             if any(one.path == module and one.name in ("", name) for one in imports):
                 yield importer
 
-    @remembered
+    @memoized
     def _looks_up(self, path: str) -> bool:
         is_worth = any(self._project.texts.naming(word, [path]) for word in _TELLING)
         return is_worth and self._project.interview.answer(path, "looks up", bool, _looks_up) is not False
 
-    @remembered
+    @memoized
     def _parts_of(self, path: str) -> tuple[_Part, ...]:
         kind: Any = tuple[_Part, ...]
         return self._project.interview.answer(path, "parts", kind, _parts) or ()

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from torchlint.facts.call_edges import Argument, CallDetails, Edge, call_details
 from torchlint.facts.entries import is_test
 from torchlint.facts.grouping import grouped
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.notation import Symbol
 from torchlint.facts.places import Place, bodies_of
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
-from torchlint.project.answers import Interview, remembered
+from torchlint.project.answers import Answering, Interview
 from torchlint.project.call_graph import CallGraph
 
 _NOTHING = CallDetails()
 
 
-class KnownDetails:
+class KnownDetails(Answering):
     """Where the calls behind edges of the call graph stand, and what they hand on."""
 
     def __init__(self, interview: Interview, watch: Watch) -> None:
         self._interview = interview
         self._watch = watch
-        self.memory: dict[Any, Any] = {}
+        super().__init__()
 
     def of(self, path: str, edge: Edge) -> CallDetails:
         """Those of an edge of a file; empty ones for what is no call."""
         known = self._of_symbol(path, edge.symbol)
         return known[edge.number] if 0 <= edge.number < len(known) else _NOTHING
 
-    @remembered
+    @memoized
     def _of_symbol(self, path: str, symbol: str) -> tuple[CallDetails, ...]:
         question, kind = ("call details", symbol), tuple[CallDetails, ...]
         found = self._interview.answer(path, question, kind, lambda one: tuple(call_details(one, self._watch, symbol)))

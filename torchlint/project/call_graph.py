@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
 from msgspec.structs import replace
 
 from torchlint.facts.call_edges import Edge
 from torchlint.facts.graphs import lineage, reached
 from torchlint.facts.grouping import grouped
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.notation import Symbol, hangs_on_call, name_in, symbol_of
 from torchlint.facts.summary import FileSummary
-from torchlint.project.answers import remembered
+from torchlint.project.answers import Answering
 from torchlint.project.objects import Objects
 
 _BY_CONSTRUCTION = ("__init__", "__post_init__", "__call__", "forward", "main", "run")
@@ -33,7 +33,7 @@ def _method(owner: Symbol, name: str) -> Symbol:
     return owner[0], f"{owner[1]}.{name}"
 
 
-class CallGraph:
+class CallGraph(Answering):
     """Calls, imports and base classes of all files.
 
     There are three questions. What a start may run (`reached`) follows calls and mentions and errs on the side of more.
@@ -52,7 +52,7 @@ class CallGraph:
         self._running: dict[Symbol, tuple[Symbol, ...]] = {}
         """What follows each symbol: hundreds of programs of one project walk the same steps."""
         self._possible: dict[frozenset[str], frozenset[Symbol]] = {}
-        self.memory: dict[Any, Any] = {}
+        super().__init__()
         self._callees: dict[str, Symbol] = {}
         self._makers: dict[str, Symbol] = {}
         """By the names in edges: a few thousand, asked for ten times each."""
@@ -227,7 +227,7 @@ class CallGraph:
         filled = {use.table for use in home.tables if use.fills and _is_part_of(use.symbol, run)}
         return (use.symbol for use in home.tables if not use.fills and use.table in filled)
 
-    @remembered
+    @memoized
     def _ancestors(self, owner: Symbol) -> list[Symbol]:
         """The classes that a class inherits from, in the order in which Python looks for a method."""
         found = lineage(owner, lambda one: map(symbol_of, self._bases.get(one, ())))

@@ -14,11 +14,11 @@ from torchlint.facts.accelerators import GPUS
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
 from torchlint.facts.grouping import grouped
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.modes import Mode
 from torchlint.facts.notation import Symbol
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
-from torchlint.project.answers import remembered
 from torchlint.project.call_details import GivenArguments, KnownDetails
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.environments import Environments, environments_of
@@ -60,14 +60,14 @@ class Project(ProjectInputs):
         for answer in _SHARED:
             getattr(self, answer)
         seen = copy.copy(self)
-        seen.program, seen.answers = program, {}
+        seen.program, seen.views = program, {}
         return seen
 
     def cached(self, question: Callable[[Project], Answer]) -> Answer:
         """The answer to a question about the whole project, worked out when first asked."""
-        if question not in self.answers:
-            self.answers[question] = question(self)
-        return self.answers[question]  # type: ignore[return-value]
+        if question not in self.views:
+            self.views[question] = question(self)
+        return self.views[question]  # type: ignore[return-value]
 
     @functools.cached_property
     def programs(self) -> Programs:
@@ -99,24 +99,24 @@ class Project(ProjectInputs):
         """Those of them that a file starts."""
         return [program for program in self.counted_programs if program.path == path]
 
-    @remembered
+    @memoized
     def randomness_of(self, program: Program) -> Randomness:
         """What a program draws from, and what seeds it."""
         option_for = functools.partial(option_for_seed, program, self)
         is_never = functools.partial(never_draws, program, self)
         return randomness_of(program, self.programs.calls, self.summaries, option_for, is_never)
 
-    @remembered
+    @memoized
     def saved_by(self, program: Program) -> tuple[SavedDraw, ...]:
         """What a program writes to files that depends on draws."""
         return tuple(saved_draws(program, self.programs.calls, self.summaries))
 
-    @remembered
+    @memoized
     def environments_of(self, program: Program) -> Environments:
         """What a program does with reinforcement-learning environments."""
         return environments_of(program, self.programs.calls, self.summaries)
 
-    @remembered
+    @memoized
     def reach_of(self, program: Program) -> Reach:
         """Which code may run in a program."""
         return Reach(program, self.summaries)
@@ -140,7 +140,7 @@ class Project(ProjectInputs):
         """Whether findings about a file are about a GPU that torch calls `cuda`."""
         return not GPUS.isdisjoint(self.devices_for(path))
 
-    @remembered
+    @memoized
     def _devices_of(self, program: Program) -> frozenset[str] | None:
         return devices_of(program, self.randomness_of(program), self.programs.calls, self.summaries)
 
@@ -202,7 +202,7 @@ class Project(ProjectInputs):
         everything = frozenset((path, one.symbol) for path, file in self.summaries.items() for one in file.trainings)
         return training_in(frozenset(one for one in everything if not is_test(one[0])), self.summaries) is not None
 
-    @remembered
+    @memoized
     def is_training(self, program: Program) -> bool:
         """Whether a program may train."""
         return may_train(program.reached, self.programs.calls, self.summaries, self.texts.name_attribute)

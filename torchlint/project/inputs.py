@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -16,7 +15,7 @@ from torchlint.catalogue.versions import TorchTarget, VersionRange
 from torchlint.config import Settings
 from torchlint.facts.file import FileFacts
 from torchlint.facts.summary import FileSummary
-from torchlint.project.answers import Interview, KeptAnswers
+from torchlint.project.answers import Answering, Interview, KeptAnswers
 from torchlint.project.outside import Outside
 from torchlint.project.programs import Program
 from torchlint.project.requirements.manifests import Manifests
@@ -25,7 +24,7 @@ from torchlint.project.texts import Contents, Texts
 
 
 @dataclass
-class ProjectInputs:
+class ProjectInputs(Answering):
     """The files of a project, of which each is asked by itself."""
 
     root: Path
@@ -50,10 +49,8 @@ class ProjectInputs:
     outside: Outside = field(default_factory=Outside)
     program: Program | None = None
     """The one program that counts, for a project seen by it alone."""
-    memory: dict[Any, Any] = field(default_factory=dict)
-    """Of answers about programs, which all copies share."""
-    answers: dict[object, object] = field(default_factory=dict)
-    """To the questions of `cached`."""
+    views: dict[object, object] = field(default_factory=dict)
+    """Answers to the questions of `cached`; the other ones are about single programs, and all copies share them."""
 
     @functools.cached_property
     def summaries(self) -> Mapping[str, FileSummary]:

@@ -23,10 +23,10 @@ from torchlint.facts.notation import (
 )
 from torchlint.facts.objects import EVERY, OWN
 from torchlint.facts.summary import FileSummary
-from torchlint.project.answers import Following
+from torchlint.project.answers import Answering
 
 
-class Objects(Following):
+class Objects(Answering):
     """What the functions of all files give, told by names as facts/objects.py writes them."""
 
     def __init__(

@@ -14,7 +14,7 @@ from torchlint.facts.memoizing import followed
 from torchlint.facts.notation import name_in
 from torchlint.facts.options.demands import Demand, default_of, of_argument
 from torchlint.facts.values import Constant, argument_of
-from torchlint.project.answers import Following
+from torchlint.project.answers import Answering
 
 if TYPE_CHECKING:
     from torchlint.facts.call_edges import Edge
@@ -103,7 +103,7 @@ def _known_defaults(project: Project) -> dict[Program, _Defaults]:
     return {}
 
 
-class _Defaults(Following):
+class _Defaults(Answering):
     """What the options and parameters of one program are unless its user says otherwise.
 
     Answers are kept: where many functions call many others, each would be asked once for every way to it.

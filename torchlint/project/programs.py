@@ -6,7 +6,6 @@ import functools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -15,10 +14,11 @@ from torchlint.facts.call_edges import Argument, Edge
 from torchlint.facts.entries import Entry, EntryKind, is_example, is_test
 from torchlint.facts.graphs import reached
 from torchlint.facts.grouping import grouped
+from torchlint.facts.memoizing import memoized
 from torchlint.facts.modes import Mode, ModeCall
 from torchlint.facts.notation import Symbol, is_of_project, name_in, symbol_of
 from torchlint.facts.summary import FileSummary
-from torchlint.project.answers import remembered
+from torchlint.project.answers import Answering
 from torchlint.project.call_details import KnownDetails
 from torchlint.project.call_graph import CallGraph
 from torchlint.project.requirements.pyproject import table_of, toml_of
@@ -49,7 +49,7 @@ class ModeVerdict(msgspec.Struct, frozen=True):
     program: str | None = None
 
 
-class Programs:
+class Programs(Answering):
     """All programs of one project."""
 
     def __init__(self, summaries: Mapping[str, FileSummary], scripts: tuple[tuple[str, str], ...] = ()) -> None:
@@ -62,13 +62,13 @@ class Programs:
         entries += [(path, Entry(EntryKind.COMMAND, function, summaries[path].start)) for path, function in own]
         ways = ((path, entry, self.calls.reached([(path, ""), (path, entry.symbol)])) for path, entry in entries)
         self.programs = [Program(path, entry, run, frozenset(file for file, _ in run)) for path, entry, run in ways]
-        self.memory: dict[Any, Any] = {}
+        super().__init__()
         self._call_details: KnownDetails | None = None
 
     def ask(self, call_details: KnownDetails) -> None:
         """From now on ask this for what calls hand on: programs may outlive the files of a run."""
         self._call_details = call_details
-        self.memory.clear()
+        self.answers.clear()
 
     def _working(self, entries: Sequence[tuple[str, Entry]]) -> Iterator[tuple[str, Entry]]:
         """Those from which a training runs, or what sets the mode that all behind it runs under.
@@ -103,7 +103,7 @@ class Programs:
         """The programs that decide for a file and leave the mode off."""
         return [one for one in self.reaching(path) if self.mode_of(one).mode in (Mode.OFF, Mode.OPTIONAL)]
 
-    @remembered
+    @memoized
     def mode_of(self, program: Program) -> ModeVerdict:
         """The mode that one program sets: a large project has hundreds, and every finding asks."""
         found = ModeVerdict(Mode.OFF, program=program.path)
