@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from torchlint.catalogue.programs import NameFile, Starter
-from torchlint.facts.notation import Member, hangs_on_call, is_of_project, reference, result_of, symbol_of
+from torchlint.facts.notation import CALL, FILE, Member, is_of_project, reference, result_of, symbol_of
 
 
 class Callee(msgspec.Struct, frozen=True):
@@ -45,9 +45,10 @@ class Names(msgspec.Struct, frozen=True):
         every = [callee.name for callee in self.callees]
         names = frozenset(every)
         force_setattr(self, "names", names)
-        is_of_library = self.complete and not any(is_of_project(name) or hangs_on_call(name) for name in every)
+        of_project = tuple([name for name in every if FILE in name])
+        force_setattr(self, "of_project", of_project)
+        is_of_library = self.complete and not of_project and not any(CALL in name for name in every)
         force_setattr(self, "is_of_library", is_of_library)
-        force_setattr(self, "of_project", tuple([name for name in every if is_of_project(name)]))
         force_setattr(self, "only", self.callees[0].name if self.complete and len(names) == 1 else None)
 
 

@@ -81,7 +81,9 @@ def member_of_module(resolver: Resolver, home: str, name: str) -> Names:
 
 def is_instantiating(function: Names) -> bool:
     """Whether a function makes objects of the classes that its settings name."""
-    return function.only in _INSTANTIATING or qualname_of(function.only or "") == _OWN
+    return function.only in _INSTANTIATING or (
+        (function.only or "").endswith(_OWN) and qualname_of(function.only or "") == _OWN
+    )
 
 
 def imported_by_target(resolver: Resolver, call: ast.Call, *, inside: bool = False) -> Names:

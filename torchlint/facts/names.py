@@ -95,13 +95,15 @@ class Resolver:
 
     def deeper(self, question: Callable[..., Answer], *asked: object) -> Answer | None:
         """What a question answers on the way to another; None where nothing more is followed."""
-        if self._is_too_deep():
+        level = self._level
+        self._is_cut = level >= _MOST_NESTED or (self._is_cut and level > 0)  # so what is on the way is not whole
+        if level >= _MOST_NESTED:
             return None
-        self._level += 1
+        self._level = level + 1
         try:
             return question(*asked)
         finally:
-            self._level -= 1
+            self._level = level
 
     def _entry(self, expression: ast.Subscript, scope: int) -> Names:
         """What is picked from a table, or is a part of what has parts of its own type: `load_dataset(path)["test"]`."""
@@ -183,7 +185,7 @@ class Resolver:
             return self._on_the_way[key]
         self._active[key] = self.modules.level
         try:
-            told = self.deeper(self._read, name, owner, scope)
+            told = self.deeper(self._bound, name, owner.bindings[name]) if owner else self._unbound(name, scope)
         finally:
             self._leave(key)
         if told is not None and self._active:
@@ -192,19 +194,12 @@ class Resolver:
             self._memo[key] = told  # only whole answers are kept: a cut-off one depends on who asked first
         return told or UNKNOWN
 
-    def _is_too_deep(self) -> bool:
-        """Whether nothing more is followed, so that the answers on the way are not whole."""
-        self._is_cut = self._level >= _MOST_NESTED or (self._is_cut and self._level > 0)
-        return self._level >= _MOST_NESTED
-
     def _leave(self, key: tuple[int, str]) -> None:
         del self._active[key]
         if not self._active:
             self._on_the_way.clear()
 
-    def _read(self, name: str, owner: Scope | None, scope: int) -> Names:
-        if owner is not None:
-            return self._bound(name, owner.bindings[name])
+    def _unbound(self, name: str, scope: int) -> Names:
         is_builtin = name in _BUILTINS
         found = starred(self, name, scope, outside_only=is_builtin)
         if found is not None:

@@ -19,7 +19,8 @@ import sys
 
 import msgspec
 
-_FILE, _CALL = "::", "()"
+FILE, CALL = "::", "()"
+"""The marks themselves: only for what is asked of every name of every file."""
 _BEYOND = re.compile(r"\(\)|\[")
 """Where what is defined ends, and what a call of it gives begins."""
 _STEP = re.compile(r"\(\)|\[(?P<place>[^\]]*)\]|\.(?P<member>[^.()\[]+)")
@@ -71,7 +72,7 @@ def reference(name: str) -> Reference:
     >>> reference("net.py::Net().step")
     Member(of=Result(of=Def(path='net.py', qualname='Net')), name='step')
     """
-    path, qualname = symbol_of(name) if _FILE in name else ("", name)
+    path, qualname = symbol_of(name) if FILE in name else ("", name)
     if path and not qualname:
         return Module(path)
     beyond = _BEYOND.search(qualname)
@@ -93,7 +94,7 @@ def symbol_of(name: str) -> Symbol:
     >>> symbol_of("net.py::Net.step")
     ('net.py', 'Net.step')
     """
-    path, _, qualname = name.partition(_FILE)
+    path, _, qualname = name.partition(FILE)
     return sys.intern(path), qualname
 
 
@@ -103,25 +104,25 @@ def name_in(path: str, qualname: str = "") -> str:
     >>> name_in("net.py", "Net"), name_in("net.py")
     ('net.py::Net', 'net.py::')
     """
-    return f"{path}{_FILE}{qualname}"
+    return f"{path}{FILE}{qualname}"
 
 
 def is_in(name: str, path: str) -> bool:
     """Whether it names a file, or what that defines."""
-    return name.startswith(path + _FILE)
+    return name.startswith(path + FILE)
 
 
 def is_of_project(name: str) -> bool:
-    return _FILE in name
+    return FILE in name
 
 
 def is_module(name: str) -> bool:
-    return name.endswith(_FILE)
+    return name.endswith(FILE)
 
 
 def result_of(name: str) -> str:
     """The name of what a call gives: `Net()` for `Net`."""
-    return name + _CALL
+    return name + CALL
 
 
 def part_of(name: str, place: int | None) -> str:
@@ -130,22 +131,22 @@ def part_of(name: str, place: int | None) -> str:
 
 
 def is_result(name: str) -> bool:
-    return name.endswith(_CALL)
+    return name.endswith(CALL)
 
 
 def maker_of(name: str) -> str:
     """What is called to give a result: `Net` for `Net()`; any other name stays."""
-    return name.removesuffix(_CALL)
+    return name.removesuffix(CALL)
 
 
 def hangs_on_call(name: str) -> bool:
     """Whether it is what a call gives, or a member or a part of that."""
-    return _CALL in name
+    return CALL in name
 
 
 def root_of(name: str) -> str:
     """What is defined, and the rest is got of: `net.py::Net` for `net.py::Net().step`."""
-    return name.partition(_CALL)[0]
+    return name.partition(CALL)[0]
 
 
 def is_instance(name: str) -> bool:
@@ -155,12 +156,12 @@ def is_instance(name: str) -> bool:
 
 def plain(name: str) -> str:
     """A method without the mark of an object: `net.py::Net().step` is `net.py::Net.step`."""
-    return name.replace(f"{_CALL}.", ".")
+    return name.replace(f"{CALL}.", ".")
 
 
 def qualname_of(name: str) -> str:
     """`Net.step` of `net.py::Net.step`; what comes from outside the project is whole."""
-    return name.rpartition(_FILE)[2]
+    return name.rpartition(FILE)[2]
 
 
 def last_part(name: str) -> str:
