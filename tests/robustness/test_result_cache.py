@@ -14,13 +14,13 @@ from unittest import mock
 
 import pytest
 
+from tests.fuzz.checking import as_it_comes_back
 from torchlint.api import CheckOptions, audit_paths, check_paths
 from torchlint.catalogue import load_catalogue
 from torchlint.config import Overrides, load_settings
 from torchlint.diagnostics import Report
-from torchlint.encoding import decoded, encoded
+from torchlint.encoding import decoded
 from torchlint.engine import process_state
-from torchlint.engine.analysis import FileResult, analysis_context
 from torchlint.engine.cache.layout import CHECK, INTERFACE
 from torchlint.engine.cache.results import ResultCache, _KeptReport
 from torchlint.engine.projects import Execution, ProjectRun
@@ -265,15 +265,8 @@ def test_every_result_is_as_it_was_when_it_comes_back() -> None:
     settings = load_settings(FIXTURES, Overrides(), isolated=True)
     files = sorted(FIXTURES.rglob("*.py"))
     run = ProjectRun(settings, load_catalogue(), files, {}, execution=Execution(jobs=1))
-    asked = analysis_context(load_catalogue(), settings).extracts
-    assert asked
     for result in run.results(run.files):
-        kept = decoded(encoded(result), FileResult)
-        assert kept is not None
-        if kept.summary is not None:
-            told = [extract.of(kept.summary) for extract in asked]  # until it is read, it is as it comes from the file
-            assert told
-        assert kept == result
+        assert as_it_comes_back(result, settings) == result
 
 
 @pytest.mark.parametrize(
