@@ -124,13 +124,10 @@ def _may_move(facts: FileFacts, site: CallSite) -> bool:
     if not isinstance(function, ast.Attribute) or function.attr != "to":
         return False
     given = [*site.node.args, *(keyword.value for keyword in site.node.keywords if keyword.arg != "dtype")]
-    return not all(_keeps_device(facts, one, site.scope) for one in given)
-
-
-def _keeps_device(facts: FileFacts, given: ast.expr, scope: int) -> bool:
-    if isinstance(given, ast.Constant):
-        return given.value == "cpu" or isinstance(given.value, bool)
-    return _follows_a_tensor(given) or is_dtype(facts, given, scope)
+    words = [one.value for one in given if isinstance(one, ast.Constant)]
+    others = (one for one in given if not isinstance(one, ast.Constant) and not _follows_a_tensor(one))
+    is_kept = all(word == "cpu" or isinstance(word, bool) for word in words)
+    return not (is_kept and all(is_dtype(facts, one, site.scope) for one in others))
 
 
 def _texts(tree: ast.Module, lines: Sequence[int], neutral: Collection[ast.expr], words: DeviceWords) -> Iterator[str]:

@@ -120,13 +120,9 @@ Told = TypeVar("Told")
 class Extract(Generic[Told]):
     """What single rules ask of every file besides: a name of its own, the kind of plain data, and how it is taken.
 
-    It stands beside the rule, or the question, that reads it, and is taken only if a selected rule asks for it:
-
-        _STARTS = Extract("starts", tuple[ProcessStart, ...], process_starts)
-
-        @check(..., judge=_judge, asks=(_STARTS,))
-
-    In `_judge`: `_STARTS.of(project.summaries[path])`.
+    It stands beside the rule, or the question, that reads it, and is taken only if a selected rule asks for it: with
+    `_STARTS = Extract("starts", tuple[ProcessStart, ...], process_starts)` and `@check(..., asks=(_STARTS,))` a judge
+    reads `_STARTS.of(project.summaries[path])`.
     """
 
     def __init__(self, name: str, kind: type[Told], take: Callable[[FileFacts, Watch], Told]) -> None:

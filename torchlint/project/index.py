@@ -11,12 +11,16 @@ from typing import TypeVar
 
 from torchlint.catalogue.versions import FIRST_WITH_MODE
 from torchlint.facts.accelerators import GPUS
+from torchlint.facts.call_edges import edges_of
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
+from torchlint.facts.file import FileFacts
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.modes import Mode
 from torchlint.facts.notation import Symbol
+from torchlint.facts.randomness.origins import Drawn
+from torchlint.facts.randomness.saved import drawn_results
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
 from torchlint.project.call_details import GivenArguments, KnownDetails
@@ -109,7 +113,16 @@ class Project(ProjectInputs):
     @memoized
     def saved_by(self, program: Program) -> tuple[SavedDraw, ...]:
         """What a program writes to files that depends on draws."""
-        return tuple(saved_draws(program, self.programs.calls, self.summaries))
+        run = self.programs.calls.run([(program.path, ""), (program.path, program.entry.symbol)])
+        return tuple(saved_draws(run, self.summaries, self._drawn_in))
+
+    def _drawn_in(self, path: str) -> tuple[Drawn, ...]:
+        """The functions of a file whose results depend on draws: hardly any result that is written hangs on them."""
+
+        def ask(facts: FileFacts) -> tuple[Drawn, ...]:
+            return tuple(drawn_results(facts, self.watch, edges_of(facts, self.watch)))
+
+        return self.interview.answer(path, "drawn results", tuple[Drawn, ...], ask) or ()
 
     @memoized
     def environments_of(self, program: Program) -> Environments:
@@ -226,7 +239,11 @@ class Project(ProjectInputs):
     @functools.cached_property
     def call_details(self) -> KnownDetails:
         """What single calls hand on."""
-        return KnownDetails(self.interview, Watch.of(self.catalogue))
+        return KnownDetails(self.interview, self.watch)
+
+    @functools.cached_property
+    def watch(self) -> Watch:
+        return Watch.of(self.catalogue)
 
     def has_mode(self, path: str) -> bool:
         """Whether the newest torch that a file may run with has the determinism mode."""

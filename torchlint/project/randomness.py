@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 import msgspec
 from msgspec.structs import replace
 
-from torchlint.facts.call_edges import edges_of
 from torchlint.facts.data_loading.loaders import Where
 from torchlint.facts.graphs import reached
 from torchlint.facts.grouping import grouped
@@ -35,7 +34,7 @@ _LOADING = ("__getitem__", "__iter__", "__call__")
 
 RESTORES = Extract("restores", bool, restores_generators)
 """Whether a call of a file sets a generator to a state that was kept."""
-SAVED = Extract("saved", SavedResults, lambda facts, watch: saved_results(facts, watch, edges_of(facts, watch)))
+SAVED = Extract("saved", SavedResults, saved_results)
 
 
 class SavedDraw(msgspec.Struct, frozen=True):
@@ -201,24 +200,24 @@ def _first_draws(
     yield from (found[generator] for generator in ("torch", "numpy", "random") if generator in found)
 
 
-def saved_draws(program: Program, calls: CallGraph, summaries: Mapping[str, FileSummary]) -> Iterator[SavedDraw]:
-    """What a program writes to files that depends on draws."""
-    run = calls.run([(program.path, ""), (program.path, program.entry.symbol)])
+def saved_draws(
+    run: frozenset[Symbol], summaries: Mapping[str, FileSummary], drawn_by: Callable[[str], Iterable[Drawn]]
+) -> Iterator[SavedDraw]:
+    """What code writes to files that depends on draws; `drawn_by` gives a file's functions whose results do."""
     for path in sorted({path for path, _ in run} & summaries.keys()):
         for saved in SAVED.of(summaries[path]).calls:
             home = summaries.get(symbol_of(saved.by.function)[0]) if saved.by is not None else None
             is_written = saved.by is None or (home is not None and saved.by in SAVED.of(home).writers)
             if is_written and (path, saved.symbol) in run:
-                for draw in _behind(saved.drawn, summaries):
+                for draw in _behind(saved.drawn, drawn_by):
                     yield SavedDraw(draw, saved)
 
 
-def _behind(drawn: Drawn, summaries: Mapping[str, FileSummary]) -> Iterator[Draw]:
+def _behind(drawn: Drawn, drawn_by: Callable[[str], Iterable[Drawn]]) -> Iterator[Draw]:
     """The draws that decide a result, in this file or in the functions of others that make a part of it."""
 
     def made_by(one: Drawn) -> Iterator[Drawn]:
         for path, qualname in map(symbol_of, one.callees):
-            drawn = SAVED.of(summaries[path]).drawn if path in summaries else ()
-            yield from (made for made in drawn if made.symbol == qualname)
+            yield from (made for made in drawn_by(path) if made.symbol == qualname)
 
     return (draw for one in reached([drawn], made_by) for draw in one.draws)

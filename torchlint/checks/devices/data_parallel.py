@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -17,8 +18,8 @@ from torchlint.facts.control.order import run_after
 from torchlint.facts.entries import is_test
 from torchlint.facts.full_names import dotted
 from torchlint.facts.gradients import is_gradless
+from torchlint.facts.grouping import grouped
 from torchlint.facts.notation import hangs_on_call, is_of_project, root_of, symbol_of
-from torchlint.facts.summary import Extract
 from torchlint.facts.training.training_mode import BatchUse, batch_use
 from torchlint.facts.values import argument_of
 from torchlint.facts.words import says
@@ -30,7 +31,6 @@ _DEVICES = {"torch.nn.DataParallel": 1, "torch.nn.parallel.data_parallel": 2}
 _LOADING = ("load_state_dict", "state_dict", "module", "eval", "to", "cuda")
 """What is asked of a model that is wrapped for a checkpoint alone."""
 _MADE_AND_RUN = ("__init__", "forward")
-_BATCH_USE = Extract("batches", BatchUse, batch_use)
 
 
 def _judge(draft: Draft, project: Project) -> Draft | None:
@@ -54,20 +54,26 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
     ]
     run = calls.run(forwards, without=lambda place: says(place[1].rpartition(".")[2], "beside_training"))
     paths = sorted({path for path, _ in run} & summaries.keys())
-    every = ((path, draw) for path in paths for draw in _BATCH_USE.of(summaries[path]).draws if draw.symbol)
+    every = ((path, draw) for path in paths for draw in _batch_use(path, project).draws if draw.symbol)
     draw = next((draw for path, draw in every if (path, draw.symbol) in run), None)
     if draw is not None:
         values = {**draft.values, "drawn": f"`{draw.name}` in {draw.location.shown_line}"}
         related = (Related(draw.location, "draws in each thread"),)
         return replace(draft, message="draws", values=values, related=related)
     # Else the replicas may look at a whole batch.
-    known = ((summaries[path], symbol) for path, symbol in whole if symbol and path in summaries)
-    is_unsettled = any(symbol in _BATCH_USE.of(summary).unsettled for summary, symbol in known)
+    known = grouped((path, symbol) for path, symbol in sorted(whole) if symbol and path in summaries)
+    is_unsettled = any(not _batch_use(path, project).unsettled.isdisjoint(symbols) for path, symbols in known.items())
     note = replace(draft, severity=Severity.INFO, confidence=Confidence.MEDIUM)
     return note if is_unsettled or not forwards else None
 
 
-@check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_DEVICES)), judge=_judge, asks=(_BATCH_USE,))
+def _batch_use(path: str, project: Project) -> BatchUse:
+    """Few files are asked, and few projects wrap a model."""
+    ask = functools.partial(batch_use, watch=project.watch)
+    return project.interview.answer(path, "use of batches", BatchUse, ask) or BatchUse((), frozenset())
+
+
+@check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_DEVICES)), judge=_judge)
 def find(visit: Visit) -> Iterator[Finding]:
     """A model that is wrapped to run on several devices."""
     name = visit.callee()

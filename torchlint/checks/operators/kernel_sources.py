@@ -84,7 +84,8 @@ def _extension_calls(facts: FileFacts) -> Iterator[CallSite]:
     words = (f"{target.module}.{target.name or ''}" for target, _ in facts.symbols.imports if target.module != "torch")
     may_call = facts.source.mentions("autograd", "torch.ops") or any(map(_COMPILED.search, words))
     if may_call and facts.imports_torch:
-        yield from (site for site in facts.symbols.calls if _compiled_function(facts, site))
+        outside = (site for site, names in facts.calls.named if not names.of_project)
+        yield from (site for site in outside if _compiled_function(facts, site))
 
 
 @check(codes=(_CODE,), triggers=Triggers(sites=_extension_calls), judge=_judge_extension)

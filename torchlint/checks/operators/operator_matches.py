@@ -28,6 +28,7 @@ from torchlint.facts.notation import (
     hangs_on_call,
     is_of_project,
     is_result,
+    last_part,
     reference,
     result_of,
     root_of,
@@ -101,7 +102,10 @@ def matches_of_call(facts: FileFacts, table: Table, call: ast.Call, scope: int) 
     if not names.callees and _may_be_loss(call):
         yield from _of_handed(facts, table, call, scope)
     if not relevant and isinstance(call.func, ast.Attribute) and f".{call.func.attr}" in table:
-        yield from _of_method(facts, table, call, call.func, scope) if all(map(_is_of_class, names.names)) else ()
+        # `transformers.LlamaModel.from_pretrained` and `nn.Linear().forward` are methods; `numpy.take` is none.
+        owners = (name.rpartition(".")[0] for name in names.names)
+        is_of_class = all(last_part(owner)[:1].isupper() or hangs_on_call(owner) for owner in owners)
+        yield from _of_method(facts, table, call, call.func, scope) if is_of_class else ()
 
 
 def handed_calls(facts: FileFacts) -> Iterator[CallSite]:
@@ -174,12 +178,6 @@ def _constructors(facts: FileFacts, instance: ast.expr, scope: int) -> list[tupl
 
     found = reached(seen_values(facts, instance, scope, _FOLLOWED), behind)
     return [(made, where) for made, where in found if isinstance(made, ast.Call) and moved(made) is None]
-
-
-def _is_of_class(name: str) -> bool:
-    """`transformers.LlamaModel.from_pretrained` and `nn.Linear().forward` are methods; `numpy.take` is none."""
-    owner = name.rpartition(".")[0]
-    return owner.rpartition(".")[2][:1].isupper() or hangs_on_call(owner)
 
 
 def _of_method(facts: FileFacts, table: Table, call: ast.Call, function: ast.Attribute, scope: int) -> Iterator[Match]:

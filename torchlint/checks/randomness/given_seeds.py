@@ -123,11 +123,8 @@ def is_fallback(visit: Visit) -> bool:
         return True  # the default of a parameter
     around = [above for above, _ in visit.facts.index.ancestors(visit.call)]
     is_drawn_from = isinstance(around[0], ast.Attribute) if around else False
-    return any(_chooses(above, is_drawn_from=is_drawn_from) for above in around)
-
-
-def _chooses(above: ast.AST, *, is_drawn_from: bool) -> bool:
-    """Whether an expression takes the generator or another; one that draws from it at once chooses something else."""
-    if isinstance(above, ast.IfExp) and is_drawn_from:
-        return _CHOICE.search(ast.unparse(above.test)) is not None
-    return isinstance(above, ast.IfExp | ast.BoolOp | ast.arguments | ast.Dict)
+    # An expression takes the generator or another; one that draws from it at once chooses something else.
+    choosing = (one for one in around if isinstance(one, ast.IfExp | ast.BoolOp | ast.arguments | ast.Dict))
+    return any(
+        not (is_drawn_from and isinstance(one, ast.IfExp)) or _CHOICE.search(ast.unparse(one.test)) for one in choosing
+    )

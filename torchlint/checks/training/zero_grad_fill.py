@@ -10,7 +10,7 @@ from torchlint.checks.framework.visit import Visit, spelling_of
 from torchlint.facts.file import FileFacts
 from torchlint.facts.tensors.methods import method_named
 from torchlint.facts.training.steps import goes_backward
-from torchlint.facts.tree import is_method_call
+from torchlint.facts.tree import is_method_call, last_word
 from torchlint.facts.values import argument_of
 
 _CODE = "TL605"
@@ -31,13 +31,6 @@ def find(visit: Visit) -> Iterator[Finding]:
         yield Finding(_CODE, visit.node, {"spelling": spelling_of(visit)})
 
 
-def _parameter_of(gradient: ast.expr) -> ast.expr | None:
-    """`p` of `p.grad` or `p.grad.data`."""
-    if isinstance(gradient, ast.Attribute) and gradient.attr == "data":
-        gradient = gradient.value
-    return gradient.value if isinstance(gradient, ast.Attribute) and gradient.attr == "grad" else None
-
-
 def _needs_gradients(facts: FileFacts) -> bool:
     """Whether code of this file changes gradients in place, or captures them in a CUDA graph."""
     code = facts.code.lower().replace("_", "")
@@ -47,4 +40,6 @@ def _needs_gradients(facts: FileFacts) -> bool:
     added_to = [site.node.target for site in facts.symbols.assign_sites if isinstance(site.node, ast.AugAssign)]
     # A method that writes in place needs a gradient to be there.
     written = (call.func.value for call in calls if method_named(call.func.attr).writes not in ("", "one"))
-    return any(map(_parameter_of, (*added_to, *written)))
+    # `p.grad`, or `p.grad.data`.
+    whole = (getattr(one, "value", one) if last_word(one) == "data" else one for one in (*added_to, *written))
+    return any(isinstance(one, ast.Attribute) and one.attr == "grad" for one in whole)

@@ -92,17 +92,14 @@ class SavedResults(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Those that write what may depend on draws."""
     writers: frozenset[Writer]
     """Functions that write what they are given."""
-    drawn: tuple[Drawn, ...]
-    """Functions whose results depend on draws."""
 
 
-def saved_results(facts: FileFacts, watch: Watch, edges: Sequence[Edge]) -> SavedResults:
-    """All of it; `edges` are the file's calls of project code."""
+def saved_results(facts: FileFacts, watch: Watch) -> SavedResults:
+    """All of it."""
     savers, values = list(watch.savers.calls_in(facts)), _certain(facts, drawn_calls(facts, watch))
     return SavedResults(
         calls=(*_saved(facts, savers, values), *_handed_to_writers(facts, savers, values)),
         writers=frozenset(_writers(facts, savers)),
-        drawn=tuple(_drawn_results(facts, values, edges)),
     )
 
 
@@ -168,8 +165,12 @@ def _parameters_in(facts: FileFacts, value: ast.expr, scope: int) -> set[str]:
     return found
 
 
-def _drawn_results(facts: FileFacts, values: Mapping[ast.Call, Draw], edges: Sequence[Edge]) -> Iterator[Drawn]:
-    """The functions of a file that return what draws decide, or what functions of other files make of draws."""
+def drawn_results(facts: FileFacts, watch: Watch, edges: Sequence[Edge]) -> Iterator[Drawn]:
+    """The functions of a file that return what draws decide, or what functions of other files make of draws.
+
+    `edges` are the file's calls of project code.
+    """
+    values = _certain(facts, drawn_calls(facts, watch))
     callers = grouped((edge.callee, edge.symbol) for edge in edges) if values else {}
     symbols = {draw.symbol for draw in values.values()}
     drawing = set(reached(symbols, lambda symbol: callers.get(name_in(facts.path, symbol), ())))

@@ -135,7 +135,9 @@ def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int) ->
         sides = [s for s in (value.left, value.right) if kind_of(facts, s, scope) is not Kind.NUMBER]
         return bool(sides) and all(carries_no_gradient(facts, side, scope) for side in sides)
     if isinstance(value, ast.Attribute):
-        return value.attr == "data" or _says_numbers(value.attr) or _is_buffer(facts, value, scope)
+        return (
+            value.attr == "data" or bool(_WHOLE_NUMBERS.search(value.attr.lower())) or _is_buffer(facts, value, scope)
+        )
     steps = step_back(facts, Definition(value, scope))
     is_made_so = bool(steps) and all(
         isinstance(one, Definition) and not one.parts and carries_no_gradient(facts, one.node, one.scope)
@@ -146,11 +148,7 @@ def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int) ->
     if is_told_to_ask(facts, value.id, scope):
         return False
     is_left_so = is_made_so and not is_filled_up(facts, value.id, facts.function_of(scope))
-    return is_left_so or _says_numbers(value.id)
-
-
-def _says_numbers(name: str) -> bool:
-    return _WHOLE_NUMBERS.search(name.lower()) is not None
+    return is_left_so or _WHOLE_NUMBERS.search(value.id.lower()) is not None
 
 
 def _is_buffer(facts: FileFacts, value: ast.Attribute, scope: int) -> bool:
