@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from torchlint.facts.full_names import NameTable
 
 Answer = TypeVar("Answer")
-
 _MOST_NESTED = 24
 """Names and calls that lead to each other; real code has a few, machine-written code has no end."""
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
     from torchlint.facts.watch import Watch
 
+Told = TypeVar("Told")
+
 
 class Parameters(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A function's parameters in order, and the literal defaults among them."""
@@ -112,9 +114,6 @@ class FileSummary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Those that the code names, as `rules/registry/devices.toml` calls them."""
     extracts: dict[str, Any]
     """What single rules asked besides, by the names of their questions: `Extract.of` reads it."""
-
-
-Told = TypeVar("Told")
 
 
 class Extract(Generic[Told]):
