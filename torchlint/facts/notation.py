@@ -65,7 +65,7 @@ class Part(msgspec.Struct, frozen=True):
 Reference = Module | Def | Result | Member | Part
 
 
-@functools.lru_cache(maxsize=65_536)
+@functools.lru_cache(maxsize=2048)
 def reference(name: str) -> Reference:
     """What a full name refers to.
 
