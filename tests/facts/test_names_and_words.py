@@ -8,6 +8,8 @@ import pytest
 
 from tests.facts.reading import facts_of_program
 from torchlint.facts.file import FileFacts
+from torchlint.facts.full_names import Names
+from torchlint.facts.names import Resolver
 from torchlint.facts.tensors.devices import is_dtype
 from torchlint.facts.training.steps import holds_optimizer, is_optimizer
 from torchlint.facts.tree import (
@@ -223,3 +225,18 @@ def test_names_that_are_bound_to_each_other_are_asked_once() -> None:
     """Forty names with two ways each to the next, and back."""
     code = "\n".join(f"a{n} = a{n + 1} if x else a{n - 1 if n else n + 1} or a{n + 1}" for n in range(40))
     assert meant(f"{code}\na40 = len", "a0", "a39") == [None, None]
+
+
+def test_what_is_picked_from_what_is_picked_is_asked_once_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`models.a[0].a[0]...`: each pick asks what stands before it, as a table and as a whole."""
+    asked: list[ast.Subscript] = []
+    pick = Resolver._entry
+
+    def counted(resolver: Resolver, expression: ast.Subscript, scope: int) -> Names:
+        asked.append(expression)
+        return pick(resolver, expression, scope)
+
+    monkeypatch.setattr(Resolver, "_entry", counted)
+    facts = facts_of_program("import models\n" + "models" + ".a[0]" * 20)
+    facts.names(next(node for node in ast.walk(facts.tree) if isinstance(node, ast.Subscript)), 0)
+    assert len(asked) == 20

@@ -53,8 +53,10 @@ class Resolver:
         self._active: dict[tuple[int, str], int] = {}
         """Names that are asked for, each with the modules that had been asked before it."""
         self._level = 0
+        """How many names and expressions lead to the one at hand."""
         self._is_cut = False
-        self._on_the_way: dict[tuple[int, str], Names] = {}
+        """Whether one of them was not followed to its end."""
+        self._on_the_way: dict[tuple[int, str | ast.expr], Names] = {}
         """Answers on the way to the one asked for: names bound to each other in many branches are walked once."""
         self._outside: dict[str, Names] = {}
         """Members of libraries, and of objects: the same few are named again and again."""
@@ -82,7 +84,13 @@ class Resolver:
             return self.name(expression.id, scope)
         if isinstance(expression, ast.Attribute):
             return self._attribute(expression, scope)
-        return self.deeper(self._given, expression, scope) or UNKNOWN if isinstance(expression, _FOLLOWED) else UNKNOWN
+        if not isinstance(expression, _FOLLOWED):
+            return UNKNOWN
+        key = (scope, expression)
+        told = self._on_the_way.get(key) or self._deeper(self._given, expression, scope)
+        if told is not None and self._level:  # what it stands in asks for it more than once: `x.a[0].b[0]`
+            self._on_the_way[key] = told
+        return told or UNKNOWN
 
     def _given(self, expression: ast.IfExp | ast.BoolOp | ast.Call | ast.Subscript, scope: int) -> Names:
         if isinstance(expression, ast.Call):
@@ -92,7 +100,7 @@ class Resolver:
         choices = expression.values if isinstance(expression, ast.BoolOp) else (expression.body, expression.orelse)
         return union_of([self.names(one, scope) for one in choices])
 
-    def deeper(self, question: Callable[..., Answer], *asked: object) -> Answer | None:
+    def _deeper(self, question: Callable[..., Answer], *asked: object) -> Answer | None:
         """What a question answers on the way to another; None where nothing more is followed."""
         level = self._level
         self._is_cut = level >= _MOST_NESTED or (self._is_cut and level > 0)  # so what is on the way is not whole
@@ -103,6 +111,7 @@ class Resolver:
             return question(*asked)
         finally:
             self._level = level
+            self._forget_the_way()
 
     def _entry(self, expression: ast.Subscript, scope: int) -> Names:
         """What is picked from a table, or is a part of what has parts of its own type: `load_dataset(path)["test"]`."""
@@ -184,7 +193,7 @@ class Resolver:
             return self._on_the_way[key]
         self._active[key] = self.modules.level
         try:
-            told = self.deeper(self._bound, name, owner.bindings[name]) if owner else self._unbound(name, scope)
+            told = self._deeper(self._bound, name, owner.bindings[name]) if owner else self._unbound(name, scope)
         finally:
             self._leave(key)
         if told is not None and self._active:
@@ -195,7 +204,10 @@ class Resolver:
 
     def _leave(self, key: tuple[int, str]) -> None:
         del self._active[key]
-        if not self._active:
+        self._forget_the_way()
+
+    def _forget_the_way(self) -> None:
+        if not self._active and not self._level:
             self._on_the_way.clear()
 
     def _unbound(self, name: str, scope: int) -> Names:

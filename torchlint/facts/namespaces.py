@@ -30,24 +30,24 @@ def says_any(written: str) -> bool:
     return re.search(r"\w", written.replace(_ANY, "")) is not None
 
 
-def pattern_of(resolver: Resolver, text: ast.expr, scope: int) -> str:
-    """A regular expression for what a text may be."""
+def pattern_of(resolver: Resolver, text: ast.expr, scope: int, depth: int = 4) -> str:
+    """A regular expression for what a text may be; names are followed a few steps: `a = b + b` doubles the text."""
     if isinstance(text, ast.Constant):
         return re.escape(str(text.value))
     if isinstance(text, ast.JoinedStr):
-        return "".join(pattern_of(resolver, part, scope) for part in text.values)
+        return "".join(pattern_of(resolver, part, scope, depth) for part in text.values)
     if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Add):
-        return "".join(pattern_of(resolver, side, scope) for side in (text.left, text.right))
+        return "".join(pattern_of(resolver, side, scope, depth) for side in (text.left, text.right))
     template = text.left if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Mod) else None
     if isinstance(text, ast.Call) and isinstance(text.func, ast.Attribute) and text.func.attr == "format":
         template = text.func.value
     if isinstance(template, ast.Constant):
         return _ANY.join(map(re.escape, _FIELD.split(str(template.value))))
-    if isinstance(text, ast.Name):
+    if isinstance(text, ast.Name) and depth:
         owner = resolver.owner(text.id, scope)
         bound = owner.bindings[text.id] if owner is not None else []
         if len(bound) == 1 and bound[0].kind is BindingKind.ASSIGN and bound[0].value is not None:
-            return resolver.deeper(pattern_of, resolver, bound[0].value, bound[0].scope) or _ANY
+            return pattern_of(resolver, bound[0].value, bound[0].scope, depth - 1)
     return _default_of(resolver, text.attr) or _ANY if isinstance(text, ast.Attribute) else _ANY
 
 

@@ -223,12 +223,7 @@ def settings(visit: Visit) -> Iterator[Finding]:
     yield Finding(_CODE, visit.node, {"symbol": visit.symbol})
 
 
-@check(
-    codes=(_CODE,),
-    triggers=Triggers(calls=_ASKS, methods=_ASKING_METHODS),
-    judge=_judge_open,
-    is_open=True,
-)
+@check(codes=(_CODE,), triggers=Triggers(calls=_ASKS, methods=_ASKING_METHODS), judge=_judge_open, is_open=True)
 def leftovers(visit: Visit) -> Iterator[Finding]:
     """A file that is read only where it is there: `if os.path.exists(cache): rows = load(cache)`."""
     is_asked = visit.callee() in _ASKS or is_method_call(visit.call, *_ASKING_METHODS)
