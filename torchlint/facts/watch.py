@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import msgspec
@@ -60,6 +61,7 @@ class Watch(msgspec.Struct, frozen=True, eq=False):
                 yield operator
 
     @classmethod
+    @functools.lru_cache(maxsize=2)
     def of(cls, catalogue: Catalogue) -> Watch:
         programs, randomness = catalogue.programs, catalogue.randomness
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 import msgspec
 
 from torchlint.encoding import decoded, encoded
+from torchlint.errors import OverBudget
 
 if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
@@ -54,6 +55,15 @@ class Interview:
         if kept is not None and key is not None and body is not None:
             kept.keep_answer(path, key, body)
         return found
+
+    def answer_if_it_can(
+        self, path: str, question: object, kind: type[Answer], ask: Callable[[FileFacts], Answer]
+    ) -> Answer | None:
+        """The same; None as well for a file that the question is too much for: as if its own check had given it up."""
+        try:
+            return self.answer(path, question, kind, ask)
+        except (OverBudget, RecursionError):
+            return None
 
 
 @dataclass(kw_only=True, eq=False)

@@ -122,7 +122,7 @@ class Project(ProjectInputs):
         def ask(facts: FileFacts) -> tuple[Drawn, ...]:
             return tuple(drawn_results(facts, self.watch, edges_of(facts, self.watch)))
 
-        return self.interview.answer(path, "drawn results", tuple[Drawn, ...], ask) or ()
+        return self.interview.answer_if_it_can(path, "drawn results", tuple[Drawn, ...], ask) or ()
 
     @memoized
     def environments_of(self, program: Program) -> Environments:

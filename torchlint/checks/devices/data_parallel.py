@@ -70,7 +70,7 @@ def _judge(draft: Draft, project: Project) -> Draft | None:
 def _batch_use(path: str, project: Project) -> BatchUse:
     """Few files are asked, and few projects wrap a model."""
     ask = functools.partial(batch_use, watch=project.watch)
-    return project.interview.answer(path, "use of batches", BatchUse, ask) or BatchUse((), frozenset())
+    return project.interview.answer_if_it_can(path, "use of batches", BatchUse, ask) or BatchUse((), frozenset())
 
 
 @check(codes=(_CODE,), triggers=Triggers(calls=frozenset(_DEVICES)), judge=_judge)
