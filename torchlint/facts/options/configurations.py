@@ -27,6 +27,8 @@ from torchlint.facts.values import argument_of
 
 _MOST = 8
 """Paths: more than these are a table of files, not the file of a program."""
+_LONGEST = 4096
+"""Characters of a path: `a = join(b, b)` doubles it with each name."""
 _OPENING = frozenset({"builtins.open", "io.open", "codecs.open"})
 _SAME = frozenset(
     {
@@ -90,7 +92,7 @@ def _any_of(options: list[FilePaths]) -> FilePaths:
 
 def _joined(parts: list[FilePaths]) -> FilePaths:
     ways = islice(product(*(one.paths for one in parts)), _MOST + 1)
-    return _made_of(parts, (posixpath.join("", *way) for way in ways))
+    return _made_of(parts, (posixpath.join("", *way) for way in ways if sum(map(len, way)) < _LONGEST))
 
 
 def _of_call(facts: FileFacts, call: ast.Call, scope: int, assumed: tuple[int, str] | None) -> FilePaths:
