@@ -23,7 +23,9 @@ CUDA = "cuda"
 GPUS = frozenset({CUDA, "rocm"})
 """What `torch.cuda` may run on."""
 OPEN = "open"
-"""A device that comes from elsewhere, or that a library chooses."""
+"""A device that comes from elsewhere, in the words of the registry."""
+CHOSEN = "chosen"
+"""A device that a library may choose, a call of `to`, or code made at run time."""
 _NO_TENSORS = frozenset(
     {
         *("self", "args", "opt", "opts", "options", "cfg", "config", "conf", "params", "hparams", "flags", "settings"),
@@ -78,18 +80,20 @@ def _alone(word: str) -> re.Pattern[str]:
     return re.compile(rf"{word}(?<![a-z]{word})(?![a-z])")
 
 
+def devices_spoken_of(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
+    """The devices that the text of a file speaks of, be it in comments, and CHOSEN: its code names no others."""
+    spoken = words.spoken_in(distinct_words(facts.source.text))
+    return frozenset({*(name for _, name in spoken), *((CHOSEN,) if _is_chosen(facts, words) else ())})
+
+
 def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     """The devices that the code of a file names, as the registry calls them; with CUDA nothing else matters."""
-    found = frozenset({OPEN} if _is_open(facts, words) else ())
-    # What the text names may stand in a comment: only the tree tells.
-    spoken = words.spoken_in(distinct_words(facts.source.text))
-    hoped = frozenset(name for _, name in spoken)
-    if hoped <= found:
-        return found
+    hoped = devices_spoken_of(facts, words)
+    found = hoped & {CHOSEN}
     sites = facts.calls.find(words=words.neutral_words)
     neutral = {site.node.func for site in sites if facts.names(site.node.func, site.scope).only in words.neutral}
     lowered, lines = small_letters(facts.source.text), set[int]()
-    for part, _ in spoken:
+    for part, _ in words.spoken_in(distinct_words(facts.source.text)):
         line, before, place = 1, 0, lowered.find(part)
         while place >= 0:
             line, before = line + lowered.count("\n", before, place), place
@@ -107,7 +111,7 @@ def _named_by(words: DeviceWords, text: str) -> frozenset[str]:
     return frozenset(name for _, name in words.spoken_in(text.lower()))
 
 
-def _is_open(facts: FileFacts, words: DeviceWords) -> bool:
+def _is_chosen(facts: FileFacts, words: DeviceWords) -> bool:
     """Whether a library, a call of `to` or code made at run time may choose a device."""
     absolute = (target for target, _ in facts.symbols.imports if not target.level)
     outside = (target for target in absolute if target.module.partition(".")[0] not in words.libraries)

@@ -92,7 +92,10 @@ def followed(
                 raise
             facts.level = level
             if facts.cut >= level:
-                _forget(provisional, begun)
+                if len(provisional) == begun + 1:  # most
+                    del provisional[key]
+                else:
+                    _forget(provisional, begun)
                 facts.cut, answers[key] = before, found
             else:
                 provisional[key] = found, facts.cut

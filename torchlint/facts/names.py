@@ -111,7 +111,8 @@ class Resolver:
             return question(*asked)
         finally:
             self._level = level
-            self._forget_the_way()
+            if not level and not self._active:
+                self._on_the_way.clear()
 
     def _entry(self, expression: ast.Subscript, scope: int) -> Names:
         """What is picked from a table, or is a part of what has parts of its own type: `load_dataset(path)["test"]`."""
@@ -204,9 +205,6 @@ class Resolver:
 
     def _leave(self, key: tuple[int, str]) -> None:
         del self._active[key]
-        self._forget_the_way()
-
-    def _forget_the_way(self) -> None:
         if not self._active and not self._level:
             self._on_the_way.clear()
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from torchlint.facts.accelerators import devices_named
+from torchlint.facts.accelerators import devices_spoken_of
 from torchlint.facts.call_edges import edges_of, group_edges, property_edges
 from torchlint.facts.classes import base_classes
 from torchlint.facts.data_loading.loaders import functions_for_workers, loaders_made
@@ -78,7 +78,7 @@ def summarise(
         options=facts.cached(options_in),
         configurations=tuple(facts.cached(configurations).values()),
         loads_weights=weight_loaders(facts),
-        devices=devices_named(facts, watch.devices),
+        devices=devices_spoken_of(facts, watch.devices),
         extracts={one.name: one.take(facts, watch) for one in asked},
     )
 

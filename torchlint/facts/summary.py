@@ -111,7 +111,7 @@ class FileSummary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     loads_weights: frozenset[str]
     """Symbols that load weights into a model, whatever is asked."""
     devices: frozenset[str]
-    """Those that the code names, as `rules/registry/devices.toml` calls them."""
+    """Those that its text speaks of, and its code may name: `Project.devices_in` tells."""
     extracts: dict[str, Any]
     """What single rules asked besides, by the names of their questions: `Extract.of` reads it."""
 

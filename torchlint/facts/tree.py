@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torchlint.facts.file import FileFacts
 
 
-_PLAIN = frozenset({"arg", "asname", "attr", "conversion", "ctx", "id", "kind", "level", "module", "op"})
+_PLAIN = frozenset({"arg", "asname", "attr", "conversion", "ctx", "id", "kind", "level", "module", "op", "ops"})
 """Fields of texts and numbers, and of contexts and operators, of which all trees share one each."""
 
 NODE_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from torchlint.catalogue.versions import FIRST_WITH_MODE
-from torchlint.facts.accelerators import GPUS
+from torchlint.facts.accelerators import CHOSEN, GPUS, devices_named
 from torchlint.facts.call_edges import edges_of
 from torchlint.facts.entries import is_test
 from torchlint.facts.environment import EnvironmentWrite, environment_outside_python
@@ -33,7 +33,7 @@ from torchlint.project.late_seeds import SeedOrder
 from torchlint.project.options import fails_by_default, never_draws, option_for_seed
 from torchlint.project.programs import ModeVerdict, Program, Programs, Reach, builds_package, console_scripts
 from torchlint.project.randomness import RESTORES, Randomness, SavedDraw, randomness_of, saved_draws
-from torchlint.project.target import devices_of, gpus_of, used_among
+from torchlint.project.target import accelerators_of, gpus_of, used_among
 from torchlint.project.trainings import may_train, training_in
 
 Answer = TypeVar("Answer")
@@ -155,7 +155,18 @@ class Project(ProjectInputs):
 
     @memoized
     def _devices_of(self, program: Program) -> frozenset[str] | None:
-        return devices_of(program, self.randomness_of(program), self.programs.calls, self.summaries)
+        """None where nothing is known of it: it may train out of sight."""
+        files = self.programs.calls.loaded(program.files) & self.summaries.keys()
+        found = accelerators_of(program, {path: self.summaries[path].devices for path in files}, self.devices_in)
+        return found if found or self.randomness_of(program).training is not None else None
+
+    @memoized
+    def devices_in(self, path: str) -> frozenset[str]:
+        """The devices that the code of a file names: its text may speak of more. Few files are asked."""
+        spoken = self.summaries[path].devices
+        ask = functools.partial(devices_named, words=self.watch.devices)
+        found = None if spoken <= {CHOSEN} else self.interview.answer_if_it_can(path, "devices", frozenset[str], ask)
+        return spoken if found is None else found
 
     def mode_for(self, path: str) -> ModeVerdict:
         """The determinism mode of a file; the configuration and `--assume` beat what the code says."""

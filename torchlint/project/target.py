@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,12 +17,9 @@ from torchlint.catalogue.versions import (
     parse_minor,
 )
 from torchlint.diagnostics import Note
-from torchlint.facts.accelerators import CUDA, GPUS
-from torchlint.facts.summary import FileSummary
-from torchlint.project.call_graph import CallGraph
+from torchlint.facts.accelerators import CHOSEN, CUDA, GPUS, OPEN
 from torchlint.project.outside import Outside
 from torchlint.project.programs import Program
-from torchlint.project.randomness import Randomness
 from torchlint.project.requirements.manifests import Manifests
 from torchlint.project.requirements.specifiers import text_of
 
@@ -122,20 +119,17 @@ def used_among(devices: Sequence[str], used: Collection[str]) -> tuple[str, ...]
     return tuple(device for device in devices if (CUDA if device in GPUS else device) in used)
 
 
-def devices_of(
-    program: Program, randomness: Randomness, calls: CallGraph, summaries: Mapping[str, FileSummary]
-) -> frozenset[str] | None:
-    """The accelerators that a program uses, or may use; None where nothing is known of it.
+def accelerators_of(
+    program: Program, spoken: Mapping[str, frozenset[str]], named_in: Callable[[str], frozenset[str]]
+) -> frozenset[str]:
+    """The accelerators that a program uses, or may use, by what the texts of its files speak of and their code names.
 
-    A program that trains, and whose files name no accelerator and take no device from anywhere, stays on the CPU, where
-    torch makes tensors. One that names another accelerator and never CUDA uses that one. All else may use CUDA.
+    A program whose files name no accelerator and take no device from anywhere stays on the CPU, where torch makes
+    tensors. One that names another accelerator and never CUDA uses that one. All else may use CUDA.
     """
-    files = calls.loaded(program.files) & summaries.keys()
-    named = frozenset[str]().union(*(summaries[path].devices for path in files))
-    if CUDA in named:
-        return frozenset({CUDA}) | (named & _OTHERS)
-    if named & _OTHERS:
-        return named & _OTHERS
-    if named:
-        return frozenset({CUDA})
-    return frozenset() if randomness.training is not None else None
+    named = frozenset[str]().union(*spoken.values()) & {CHOSEN}
+    for path in sorted(spoken, key=lambda path: (path != program.path, path)):  # its own file names one, mostly
+        if spoken[path] - named - ({OPEN} if named else set()):
+            named |= named_in(path)
+    others = named & _OTHERS
+    return others | {CUDA} if CUDA in named or (named and not others) else others

@@ -90,9 +90,10 @@ def _missing(draft: Draft, project: Project) -> Draft | None:
     loaded = project.programs.calls.loaded(file for program in programs for file in program.files)
     summaries = [project.summaries[file] for file in sorted(loaded & project.summaries.keys())]
     operators = {use.operator for summary in summaries for use in CONTEXT.of(summary)}
-    is_on_cuda = any(CUDA in summary.devices for summary in summaries)
     is_convolving = _CONVOLUTION in operators and not operators & _MULTIPLYING
-    is_multiplying = not programs or (is_on_cuda and operators & _MULTIPLYING)
+    is_multiplying = not programs or (
+        bool(operators & _MULTIPLYING) and any(CUDA in project.devices_in(one.path) for one in summaries)
+    )
     seen = "products" if is_multiplying else "convolutions" if is_convolving else "unseen"
     if draft.message == "assigned":
         # The author of a program that assigns the switch asks for the mode, and products will raise.
