@@ -289,8 +289,10 @@ def _importing_last(path: str) -> tuple[bool, int]:
 
 
 def _relative(root: Path, path: Path) -> str:
-    full = path if path.is_absolute() else Path(os.path.abspath(path))  # noqa: PTH100 - links stay as the user gave them
-    return os.path.relpath(full, root).replace(os.sep, "/")
+    full = os.path.abspath(path)  # noqa: PTH100 - links stay as the user gave them
+    above = os.path.join(root, "")  # noqa: PTH118 - each file passes here
+    inner = full.removeprefix(above) if full.startswith(above) else os.path.relpath(full, root)
+    return inner.replace(os.sep, "/")
 
 
 def _programs(results: Sequence[FileResult]) -> Iterator[str]:

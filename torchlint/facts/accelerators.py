@@ -139,7 +139,7 @@ def _texts(tree: ast.Module, lines: Sequence[int], neutral: Collection[ast.expr]
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.stmt | ast.arg):  # its decorators included
+        if isinstance(node, (ast.stmt, ast.arg)):  # its decorators included
             first = first_line(node)
             place = bisect.bisect_left(lines, first)
             if place == len(lines) or lines[place] > (node.end_lineno or first):

@@ -159,14 +159,14 @@ class _Binder:
     def _target(self, target: ast.expr, scope: int, kind: BindingKind, value: ast.expr | None) -> None:
         if isinstance(target, ast.Name):
             self._bind(target.id, scope, Binding(kind, scope, value))
-        elif isinstance(target, ast.Attribute | ast.Subscript):
+        elif isinstance(target, (ast.Attribute, ast.Subscript)):
             if kind is BindingKind.ASSIGN:
                 assert self.statement is not None
                 self.symbols.assignments.append(Assignment(target, value, scope, self.statement))
         elif isinstance(target, ast.Starred):
             self._target(target.value, scope, BindingKind.OPAQUE, None)
-        elif isinstance(target, ast.Tuple | ast.List):
-            parts = value.elts if isinstance(value, ast.Tuple | ast.List) else ()
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else ()
             paired = kind is BindingKind.ASSIGN and len(parts) == len(target.elts)
             for index, element in enumerate(target.elts):
                 if paired and not isinstance(element, ast.Starred):

@@ -29,7 +29,7 @@ from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import registrations
 from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
-from torchlint.facts.tree import is_own, last_word
+from torchlint.facts.tree import is_own, last_word, nodes_in
 from torchlint.facts.values import Arguments, Constant, all_given, argument_of, handed_arguments, handed_function
 from torchlint.facts.watch import Watch
 
@@ -171,7 +171,7 @@ def _call_edges(facts: FileFacts, site: CallSite, names: Names, watch: Watch) ->
 def _objects(facts: FileFacts, site: CallSite) -> Iterator[tuple[int | str, str]]:
     given = [*enumerate(site.node.args), *((one.arg, one.value) for one in site.node.keywords)]
     for key, value in given:
-        if key is not None and isinstance(value, ast.Name | ast.Attribute | ast.Call):
+        if key is not None and isinstance(value, (ast.Name, ast.Attribute, ast.Call)):
             yield from ((key, name) for name in objects_of(facts, value, site.scope))
 
 
@@ -179,7 +179,7 @@ def _mentioned(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.expr, str
     """The project's functions and classes that a call is given."""
     for argument in all_given(site.node):
         maker = facts.names(argument.func, site.scope).only if isinstance(argument, ast.Call) else None
-        if isinstance(argument, ast.Name | ast.Attribute) or maker == "functools.partial":
+        if isinstance(argument, (ast.Name, ast.Attribute)) or maker == "functools.partial":
             for callee in project_names(facts, argument, facts.names(argument, site.scope), site.scope):
                 yield argument, callee
 
@@ -235,7 +235,7 @@ def property_edges(facts: FileFacts) -> Iterator[Edge]:
             node: ast.AST = method.node
             text = "\n".join(facts.source.lines[node.lineno - 1 : node.end_lineno])  # type: ignore[attr-defined]
             if not names.isdisjoint(_OWN_ATTRIBUTE.findall(text)):  # few are gone through
-                read = names.intersection(one.attr for one in ast.walk(node) if is_own(one))
+                read = names.intersection(one.attr for one in nodes_in(node) if is_own(one))
                 yield from (Edge(method.qualname, f"{facts.full_name(scope.index)}.{name}") for name in sorted(read))
 
 

@@ -63,7 +63,7 @@ def _entries(
 def _written(table: ast.expr, key: ast.expr | None) -> list[ast.expr]:
     """The values that a table is written with, under a literal key only its own."""
     literal = key.value if isinstance(key, ast.Constant) else None
-    if isinstance(table, ast.List | ast.Tuple):
+    if isinstance(table, (ast.List, ast.Tuple)):
         return table.elts[literal : literal + 1] if type(literal) is int and literal >= 0 else table.elts
     if not isinstance(table, ast.Dict) or isinstance(key, ast.Slice):
         return []  # a dictionary has no slices; who goes through it gets its keys
@@ -77,7 +77,7 @@ def _may_name(entry: ast.expr) -> bool:
     made = moved(entry) or entry
     if isinstance(made, ast.Call):
         return last_word(made.func)[:1].isupper()
-    return isinstance(entry, ast.Dict | ast.List | ast.Tuple) or dotted(entry) is not None
+    return isinstance(entry, (ast.Dict, ast.List, ast.Tuple)) or dotted(entry) is not None
 
 
 def _variables(resolver: Resolver, table: ast.expr, scope: int) -> Iterator[Variable]:

@@ -210,9 +210,9 @@ def _unpacked(facts: FileFacts) -> dict[tuple[int, str], list[tuple[ast.expr, in
         if owner is None or not isinstance(site.node, ast.Assign):
             continue
         for target in site.node.targets:
-            parts = site.node.value.elts if isinstance(site.node.value, ast.Tuple | ast.List) else ()
+            parts = site.node.value.elts if isinstance(site.node.value, (ast.Tuple, ast.List)) else ()
             # Each part of `self.a, self.b = 1, 2` is an assignment by itself.
-            if isinstance(target, ast.Tuple | ast.List) and len(parts) != len(target.elts):
+            if isinstance(target, (ast.Tuple, ast.List)) and len(parts) != len(target.elts):
                 for position, element in enumerate(target.elts):
                     if is_own(element):
                         found.setdefault((owner, element.attr), []).append((site.node.value, site.scope, position))

@@ -79,7 +79,7 @@ def end_value(facts: FileFacts, one: End, through: Through = Through.NOTHING) ->
 @followed(otherwise=UNKNOWN)
 def _of_unary(facts: FileFacts, node: ast.UnaryOp, scope: int, through: Through) -> Values:
     operand = value_of(facts, node.operand, scope, through)
-    if not operand.is_known or not all(isinstance(c, int | float) for c in operand.constants):
+    if not operand.is_known or not all(isinstance(c, (int, float)) for c in operand.constants):
         return UNKNOWN
     if isinstance(node.op, ast.USub):
         return Values(tuple(-c for c in operand.constants), complete=True)  # type: ignore[operator]
@@ -89,13 +89,13 @@ def _of_unary(facts: FileFacts, node: ast.UnaryOp, scope: int, through: Through)
 def display_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[ast.expr | None, int]:
     """The tuple or list that an expression stands for, with its scope; what is none of that as it is."""
     value, where = only_value(facts, expression, scope, Through.NOTHING)
-    return (value, where) if isinstance(value, ast.Tuple | ast.List) else (expression, scope)
+    return (value, where) if isinstance(value, (ast.Tuple, ast.List)) else (expression, scope)
 
 
 def holds_call(facts: FileFacts, call: ast.Call, scope: int, name: re.Pattern[str]) -> bool:
     """Whether the list that a call is given first holds a call of such a name: `Compose([RandFlip()])`."""
     given, scope = display_of(facts, call.args[0] if call.args else None, scope)
-    elements = given.elts if isinstance(given, ast.List | ast.Tuple) else []
+    elements = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
     called = (facts.names(one.func, scope).only for one in elements if isinstance(one, ast.Call))
     return any(name.fullmatch(one or "") for one in called)
 
@@ -103,7 +103,7 @@ def holds_call(facts: FileFacts, call: ast.Call, scope: int, name: re.Pattern[st
 def sizes_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> tuple[int, ...]:
     """The whole numbers that `3` or `(1, 2, 2)` are, also by name; empty where any of them is unknown."""
     expression, scope = display_of(facts, expression, scope)
-    parts = expression.elts if isinstance(expression, ast.Tuple | ast.List) else [expression]
+    parts = expression.elts if isinstance(expression, (ast.Tuple, ast.List)) else [expression]
     found = [value_of(facts, part, scope).only(int) for part in parts]
     return () if None in found else tuple(size for size in found if size is not None)
 

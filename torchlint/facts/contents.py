@@ -49,7 +49,7 @@ def taken_from(facts: FileFacts, node: ast.expr, scope: int, parts: Path) -> lis
             return None
         number = facts.value(node.slice, scope).only(int) if isinstance(node.slice, ast.UnaryOp) else None
         return [(node.value, scope, (Item.at(node.slice) if number is None else Item(number), *parts))]
-    if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp) and parts:
+    if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.DictComp)) and parts:
         inner, element = facts.index.inner_scopes[node], node.value if isinstance(node, ast.DictComp) else node.elt
         return [(element, inner.index, parts[1:])]
     return _of_call(facts, node, scope, parts) if isinstance(node, ast.Call) else None
@@ -64,7 +64,7 @@ def picked(display: ast.expr, scope: int, parts: Path) -> list[Part] | None:
         pairs = zip(display.keys, display.values, strict=True)
         near = ((key, value) for key, value in pairs if key is None or fits(Item.at(key), place))
         return [(value, scope, parts if key is None else rest) for key, value in near]
-    assert isinstance(display, ast.Tuple | ast.List | ast.Set)
+    assert isinstance(display, (ast.Tuple, ast.List, ast.Set))
     if any(isinstance(element, ast.Starred) for element in display.elts):
         return None
     if place == EACH or isinstance(display, ast.Set):
@@ -194,7 +194,7 @@ def _added(facts: FileFacts) -> Iterator[_Put]:
 def _held_by(target: ast.expr) -> tuple[ast.expr, Path]:
     """The variable that a target lies in, and what leads to it there."""
     path: list[Content] = []
-    while isinstance(target, ast.Attribute | ast.Subscript) and not is_own(target):
+    while isinstance(target, (ast.Attribute, ast.Subscript)) and not is_own(target):
         path.insert(0, Field(target.attr) if isinstance(target, ast.Attribute) else Item.at(target.slice))
         target = target.value
     return target, tuple(path)
@@ -206,7 +206,7 @@ _PASSING = frozenset({"tqdm", "trange", "iter", "islice", "track", "list", "tupl
 
 def loops_of(facts: FileFacts, binding: Binding, owner: int, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
     """The target and what is gone through, of the loop or the comprehension that binds a name."""
-    loop = binding.statement if isinstance(binding.statement, ast.For | ast.AsyncFor) else None
+    loop = binding.statement if isinstance(binding.statement, (ast.For, ast.AsyncFor)) else None
     # The owner is a comprehension, or else binds by a statement.
     around = getattr(facts.symbols.scopes[owner].node, "generators", () if loop is None else (loop,))
     yield from ((one.target, one.iter) for one in around if place_in(one.target, name) is not None)
@@ -216,7 +216,7 @@ def place_in(target: ast.expr, name: str) -> Path | None:
     """The positions that lead to a name in a target: 1, 0 for `x` in `i, (x, y)`; None where it is not there."""
     if isinstance(target, ast.Name):
         return () if target.id == name else None
-    for position, element in enumerate(target.elts if isinstance(target, ast.Tuple | ast.List) else ()):
+    for position, element in enumerate(target.elts if isinstance(target, (ast.Tuple, ast.List)) else ()):
         inner = place_in(element, name)
         if inner is not None:
             return (Item(position), *inner)

@@ -56,7 +56,7 @@ def definitions_of(
     facts: FileFacts, expression: ast.expr, scope: int, through: Through = Through.CHANGES, parts: Path = ()
 ) -> tuple[End, ...]:
     """All that an expression, or a part of it, may be: literals, calls, operators, parameters given from elsewhere."""
-    is_followed = isinstance(expression, ast.Call | ast.Subscript) and through & (Through.RESULTS | Through.CONTENTS)
+    is_followed = isinstance(expression, (ast.Call, ast.Subscript)) and through & (Through.RESULTS | Through.CONTENTS)
     if not isinstance(expression, REFERRING) and not is_followed and not parts:
         return (Definition(expression, scope),)
     found: dict[End, None] = {}
@@ -150,7 +150,7 @@ def step_back(facts: FileFacts, one: Definition, through: Through = Through.CHAN
             return [Definition(table[0], one.scope, (EACH, *table[1]))]
     if Through.CONTENTS in through:
         return _of_contents(facts, one, through)
-    if one.parts and isinstance(one.node, ast.Tuple | ast.List):
+    if one.parts and isinstance(one.node, (ast.Tuple, ast.List)):
         return _all(picked(one.node, one.scope, one.parts)) or [None]
     return None
 
@@ -167,12 +167,12 @@ def _part_of(whole: End, parts: Path, through: Through) -> End:
 
 def _of_contents(facts: FileFacts, one: Definition, through: Through) -> list[End] | None:
     """What an entry of a container or an attribute of an object is given where it is made."""
-    if isinstance(one.node, ast.Tuple | ast.List | ast.Set | ast.Dict) and one.parts:
+    if isinstance(one.node, (ast.Tuple, ast.List, ast.Set, ast.Dict)) and one.parts:
         return _all(picked(one.node, one.scope, one.parts))
     found = taken_from(facts, one.node, one.scope, one.parts)
     if found is not None:
         return _all(found)
-    name = facts.names(one.node, one.scope).only or "" if isinstance(one.node, ast.Call | ast.Name) else ""
+    name = facts.names(one.node, one.scope).only or "" if isinstance(one.node, (ast.Call, ast.Name)) else ""
     field, *rest = one.parts or (None,)
     owner = own_scope(facts, maker_of(name)) if isinstance(field, Field) else None
     if owner is None or not isinstance(field, Field) or facts.symbols.scopes[owner].kind is not ScopeKind.CLASS:

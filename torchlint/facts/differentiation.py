@@ -159,7 +159,7 @@ def is_served(facts: FileFacts) -> bool:
 def is_named_for_data(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:
     """Whether an input's own name says that it is raw data (`images`, `masks.float()`), and its values agree."""
     named = expression
-    while isinstance(named, ast.Call | ast.Attribute | ast.Subscript) and not is_own(named):
+    while isinstance(named, (ast.Call, ast.Attribute, ast.Subscript)) and not is_own(named):
         named = named.func if isinstance(named, ast.Call) else named.value
     is_raw = says(last_word(named), "raw_data") and not says(last_word(named), "predicted")
     return is_raw and not _holds_predictions(facts, expression, scope)
@@ -194,7 +194,7 @@ def _viewed(value: ast.expr | None) -> ast.expr | None:
         called = method_named(method_called(value))
         if is_method_call(value) and called.rearranges and not called.cuts_gradient:
             value = value.func.value
-        elif isinstance(value, ast.Subscript | ast.Attribute):
+        elif isinstance(value, (ast.Subscript, ast.Attribute)):
             value = value.value
         else:
             return value

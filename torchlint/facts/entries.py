@@ -154,7 +154,7 @@ def _script(facts: FileFacts, watch: Watch) -> Iterator[Entry]:
 
 def _calls_project(facts: FileFacts, site: CallSite) -> bool:
     """Whether a call runs code of the project, be it handed on: `fire.Fire(main)`."""
-    is_decorator = isinstance(site.statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    is_decorator = isinstance(site.statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     run = (site.node.func, *(one for one in site.node.args if isinstance(one, ast.Name)))
     return not is_decorator and any(facts.names(one, site.scope).of_project for one in run)
 

@@ -103,7 +103,7 @@ def process_starts(facts: FileFacts, watch: Watch) -> Iterator[ProcessStart]:
 def _program(call: ast.Call) -> str:
     """The first word of a command: of `["git", "rev-parse"]`, `"git status"` or `f"git clone {url}"`."""
     command: ast.expr | None = call.args[0] if call.args else None
-    if isinstance(command, ast.List | ast.Tuple) and command.elts:
+    if isinstance(command, (ast.List, ast.Tuple)) and command.elts:
         command = command.elts[0]
     if isinstance(command, ast.JoinedStr) and command.values:
         command = command.values[0]

@@ -54,7 +54,7 @@ def interface_of(text: str, tree: ast.Module) -> str:
 def _left_out(statements: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.Expr]:
     """The functions of a module and of its classes, and the texts that stand alone."""
     for statement in statements:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield statement
         elif isinstance(statement, ast.Expr):
             if isinstance(statement.value, ast.Constant):

@@ -82,7 +82,7 @@ def dotted(expression: ast.expr) -> str | None:
     return ".".join((expression.id, *reversed(parts))) if isinstance(expression, ast.Name) else None
 
 
-@functools.lru_cache(maxsize=65_536)
+@functools.lru_cache(maxsize=8192)
 def public_name(name: str) -> str:
     """How people write a project's own name: `src/kit/ops.py::scatter` is `kit.ops.scatter`. Others stay.
 

@@ -88,7 +88,7 @@ def _yields(facts: FileFacts) -> dict[int, list[ast.expr]]:
     found: dict[int, list[ast.expr]] = {}
     for statement, scope in facts.symbols.scope_of.items():
         given, function = getattr(statement, "value", None), facts.function_of(scope)
-        if isinstance(given, ast.Yield | ast.YieldFrom) and function is not None:
+        if isinstance(given, (ast.Yield, ast.YieldFrom)) and function is not None:
             found.setdefault(function, []).extend([] if given.value is None else [given.value])
     return found
 

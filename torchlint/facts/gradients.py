@@ -36,7 +36,7 @@ def _gradless_lines(facts: FileFacts) -> list[tuple[int, int]]:
     """The spans of lines (both ends included) in which gradients are off."""
     spans = []
     for statement in facts.symbols.parents:
-        if isinstance(statement, ast.With | ast.AsyncWith):
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
             scope = facts.symbols.scope_of[statement]
             if any(_turns_off(facts, item.context_expr, scope) for item in statement.items):
                 spans.append(lines_of([statement]))
@@ -246,7 +246,7 @@ def _is_moved_element(facts: FileFacts, value: ast.expr | None, parameter: str, 
 def _is_rebound_to_itself(facts: FileFacts, binding: Binding, name: str) -> bool:
     """`x = x.float() / 255` or `x = F.interpolate(x, ...)`: the last word on `x` is its other binding."""
     value = binding.value
-    while isinstance(value, ast.Call | ast.Attribute | ast.Subscript | ast.BinOp):
+    while isinstance(value, (ast.Call, ast.Attribute, ast.Subscript, ast.BinOp)):
         if isinstance(value, ast.BinOp):
             value = value.left if isinstance(value.right, ast.Constant) else value.right
         elif not isinstance(value, ast.Call):

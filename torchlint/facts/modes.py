@@ -125,7 +125,7 @@ def switch_writes(facts: FileFacts, switches: frozenset[str]) -> Iterator[Switch
     for assignment in facts.symbols.assignments:
         target = assignment.target
         name = facts.names(target, assignment.scope).only if isinstance(target, ast.Attribute) else None
-        if name in switches and isinstance(assignment.statement, ast.Assign | ast.AnnAssign):
+        if name in switches and isinstance(assignment.statement, (ast.Assign, ast.AnnAssign)):
             scope, given = assignment.scope, assignment.value
             symbol, value = facts.symbol_at(scope, assignment.statement), _literal(facts, given, scope)
             decided = demand_of(facts, given, scope) if value is None else None

@@ -76,7 +76,7 @@ def looked_up(resolver: Resolver, call: ast.Call, function: str, scope: int) -> 
         return named(*names, complete=False) if names else UNKNOWN
     if function == "builtins.eval":
         # What the module has of that name, be it a module. Other texts than names may say anything.
-        is_name = isinstance(call.args[0], ast.Name | ast.Attribute | ast.JoinedStr)
+        is_name = isinstance(call.args[0], (ast.Name, ast.Attribute, ast.JoinedStr))
         written = pattern_of(resolver, call.args[0], scope) if is_name else ""
         return _picked(resolver, resolver.path, written, has_imports=True) if is_name else None
     if isinstance(call.func, ast.Attribute) and call.func.attr in _TAKING:  # `globals().get(name)`

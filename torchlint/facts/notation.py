@@ -87,7 +87,7 @@ def reference(name: str) -> Reference:
     return found
 
 
-@functools.lru_cache(maxsize=200_000)
+@functools.lru_cache(maxsize=32_768)
 def symbol_of(name: str) -> Symbol:
     """The file of a project name and what stands behind it, one object for each: call graphs hold them many times.
 

@@ -171,7 +171,7 @@ def _given(facts: FileFacts, value: ast.expr, function: Scope) -> tuple[str, ...
     named = [
         name
         for name in facts.names(value, function.index).of_project
-        if not isinstance(reference(name), Module | Result)
+        if not isinstance(reference(name), (Module, Result))
     ]
     classes = tuple(name for name in named if qualname_of(name)[:1].isupper())
     is_class = bool(classes) and isinstance(value, ast.Name)
@@ -210,7 +210,7 @@ def project_names(facts: FileFacts, expression: ast.expr, names: Names, scope: i
     own = list(_own_method(facts, expression, scope)) if isinstance(expression, ast.Attribute) else []
     if own or not names.of_project:
         return own
-    return [_callee(name) for name in names.of_project if not isinstance(reference(name), Module | Result)]
+    return [_callee(name) for name in names.of_project if not isinstance(reference(name), (Module, Result))]
 
 
 def _callee(name: str) -> str:

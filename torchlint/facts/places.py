@@ -45,7 +45,7 @@ def place_of(facts: FileFacts, node: ast.AST, statement: ast.stmt | None = None)
 def bodies_of(facts: FileFacts, symbol: str) -> Iterator[Place]:
     """The places of the first statement, after the docstring, of each function of this name."""
     for scope in facts.symbols.scopes:
-        if scope.qualname == symbol and isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if scope.qualname == symbol and isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             body = scope.node.body
             has_words = len(body) > 1 and ast.get_docstring(scope.node, clean=False) is not None
             yield place_of(facts, body[1 if has_words else 0])

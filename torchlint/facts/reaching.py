@@ -111,12 +111,12 @@ def _is_inside(facts: FileFacts, statement: ast.stmt, owner: Scope) -> bool:
 
 def _happens(facts: FileFacts, name: str, binding: Binding, statement: ast.stmt, bit: State, events: Events) -> None:
     """Where a statement binds a name."""
-    is_plain = isinstance(statement, ast.Assign | ast.AnnAssign) and binding.value is statement.value
+    is_plain = isinstance(statement, (ast.Assign, ast.AnnAssign)) and binding.value is statement.value
     walrus = None if is_plain or binding.value is None else facts.index.within(statement).get(binding.value)
     if isinstance(walrus, ast.NamedExpr):
         is_sure = not any(isinstance(above, _MAYBE) for above, _ in facts.index.ancestors(walrus))
         events.add(statement, end_of(walrus.value), bit if is_sure else bit | BEFORE)
-    elif isinstance(statement, ast.For | ast.AsyncFor | ast.With | ast.AsyncWith):
+    elif isinstance(statement, (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)):
         events.enter(statement, statement, bit)
     elif isinstance(statement, ast.Match):
         for case in statement.cases:

@@ -79,7 +79,7 @@ def registry_uses(facts: FileFacts) -> Iterator[TableUse]:
         registry = _made_as(facts, name) if _may_be_registry(name) else None
         for read in facts.index.reads(0, name) if registry is not None else ():
             scope, statement = facts.index.scope_of(read), facts.index.statement_of(read)
-            if not isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):  # no decorator
+            if not isinstance(statement, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):  # no decorator
                 yield TableUse(facts.symbol_at(scope, statement), str(registry), fills=False)
 
 

@@ -47,7 +47,7 @@ class Parents(Mapping[ast.AST, ast.AST]):
             while waiting:
                 node = waiting.pop()
                 for child in children(node):
-                    if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+                    if not isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
                         parents[child] = node
                         waiting.append(child)
         return self._own[statement]
@@ -174,6 +174,15 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def nodes_in(*nodes: ast.AST) -> Iterator[ast.AST]:
+    """All that stands in nodes, and these themselves, as `ast.walk` goes, but for contexts and operators."""
+    waiting = collections.deque(nodes)
+    while waiting:
+        node = waiting.popleft()
+        waiting.extend(children(node))
+        yield node
+
+
 def is_self(node: ast.AST) -> TypeGuard[ast.Name]:
     """The name `self`."""
     return isinstance(node, ast.Name) and node.id == "self"
@@ -221,17 +230,16 @@ def last_word(node: ast.AST | None) -> str:
 
 def words_in(*nodes: ast.AST) -> Iterator[str]:
     """What code in nodes is written with: names and attributes."""
-    for node in nodes:
-        yield from filter(None, map(last_word, ast.walk(node)))
+    return filter(None, map(last_word, nodes_in(*nodes)))
 
 
 def names_in(expression: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
+    return {node.id for node in nodes_in(expression) if isinstance(node, ast.Name)}
 
 
 def targets_of(node: ast.AST) -> list[ast.expr]:
     """What an assignment of whatever kind binds or changes; nothing for other statements."""
-    if isinstance(node, ast.AnnAssign | ast.AugAssign):
+    if isinstance(node, (ast.AnnAssign, ast.AugAssign)):
         return [node.target]
     return node.targets if isinstance(node, ast.Assign) else []
 

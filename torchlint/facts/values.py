@@ -101,7 +101,7 @@ def handed_arguments(starter: Starter, call: ast.Call) -> Arguments:
         for one in (starter.arguments, starter.keywords)
     )
     positional: list[ast.expr | None] = [None] if starter.rank else []
-    if isinstance(given, ast.Tuple | ast.List):
+    if isinstance(given, (ast.Tuple, ast.List)):
         positional += given.elts
     elif given is not None:  # `args=given` is `*given`
         positional.append(ast.Starred(given, ast.Load()))

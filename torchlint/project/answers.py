@@ -93,4 +93,4 @@ def name_of(asked: Callable[..., object]) -> tuple[object, ...] | None:
 
 
 def _is_plain(given: object) -> bool:
-    return all(map(_is_plain, given)) if isinstance(given, tuple | frozenset) else isinstance(given, _PLAIN)
+    return all(map(_is_plain, given)) if isinstance(given, (tuple, frozenset)) else isinstance(given, _PLAIN)

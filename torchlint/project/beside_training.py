@@ -166,7 +166,7 @@ def _is_look_up(node: ast.AST, imported: AbstractSet[str]) -> bool:
     if function not in _OF_MODULES or not node.args:
         return function in _LOOKING_UP or last_word(node.func) in _OF_ANY_OWNER
     owner = node.args[0]
-    return not isinstance(owner, ast.Name | ast.Attribute) or last_word(owner) in imported
+    return not isinstance(owner, (ast.Name, ast.Attribute)) or last_word(owner) in imported
 
 
 def _imports_any(facts: FileFacts) -> bool:

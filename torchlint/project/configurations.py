@@ -165,7 +165,7 @@ def entry_in(path: str, text: str, keys: Sequence[str]) -> str | bool | None:
             return None
         for key in keys:
             entry = entry.get(key) if isinstance(entry, dict) else None
-        return entry if isinstance(entry, str | bool) else None
+        return entry if isinstance(entry, (str, bool)) else None
     node = document_of(text)
     for key in keys:
         entries = node.value if node is not None and node.id == "mapping" else ()

@@ -126,7 +126,7 @@ class Flows:
 
     def _paths_behind(self, exit_: Exit) -> list[str]:
         home = symbol_of(exit_.symbol)[0]
-        if isinstance(exit_.port, int | str):
+        if isinstance(exit_.port, (int, str)):
             return [home]
         if isinstance(exit_.port, Written):
             others = [path for path in self._project.summaries if not is_test(path)]
@@ -213,7 +213,7 @@ def _files_behind(project: Project, origin: Origin) -> list[str]:
 def _entrances(facts: FileFacts, exit_: Exit, sanitizes: Sanitizer, calls: tuple[ast.Call, ...] = ()) -> Iterator[Move]:
     """Where a value comes into a file. `calls` are those by which it comes as an argument."""
     value = Value(_NOWHERE, exit_.path, exit_.label)
-    if isinstance(exit_.port, int | str):
+    if isinstance(exit_.port, (int, str)):
         target = function_named(facts, exit_.symbol)
         parameter = None if target is None else target.parameter_at(exit_.port)
         if target is not None and parameter is not None:
@@ -261,7 +261,7 @@ def _names_of(facts: FileFacts, node: ast.expr) -> frozenset[str]:
 
 def _are_all_seen(facts: FileFacts, exit_: Exit) -> bool:
     """Whether a file gets at a value by an exit only where it is seen to."""
-    if isinstance(exit_.port, int | str):
+    if isinstance(exit_.port, (int, str)):
         return any(True for _ in _entrances(facts, exit_, lambda _: False))
     if exit_.port is None:
         return is_only_called(facts, exit_.symbol)
@@ -286,7 +286,7 @@ def _may_have_more(facts: FileFacts, module: str, name: str) -> bool:
 def _paths_in_sight(project: Project, exit_: Exit) -> list[str]:
     """The files that may get at a value by an exit."""
     home, qualname = symbol_of(exit_.symbol)
-    if isinstance(exit_.port, int | str):
+    if isinstance(exit_.port, (int, str)):
         return [home]
     word = exit_.port.name if isinstance(exit_.port, Field) and not qualname else qualname.rpartition(".")[2]
     found = reached([home], lambda path: project.importers.get(path, ()))

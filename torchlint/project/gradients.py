@@ -157,7 +157,6 @@ def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool =
     return frozenset(found)
 
 
-@functools.lru_cache(maxsize=50_000)
 def _is_apart(place: Symbol) -> bool:
     """Whether code is named for other work than a step of training; `train_and_evaluate` is one."""
     if says(place[1].rpartition(".")[2], "training"):

@@ -109,7 +109,7 @@ def _tree(text: str) -> Any:  # noqa: ANN401 - JSON
         else:
             holder[key] = value
             keys[-1] = None
-        if isinstance(value, list | dict):
+        if isinstance(value, (list, dict)):
             open_ones.append(value)
             keys.append(None)
     return root[0]

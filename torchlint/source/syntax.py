@@ -104,7 +104,7 @@ def deep_place(tree: ast.Module) -> tuple[int, int] | None:
     level: list[ast.AST] = [tree]
     for _ in range(_DEEP):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
-    places = [(node.lineno, node.col_offset + 1) for node in level if isinstance(node, ast.expr | ast.stmt)]
+    places = [(node.lineno, node.col_offset + 1) for node in level if isinstance(node, (ast.expr, ast.stmt))]
     return min(places, default=None)
 
 

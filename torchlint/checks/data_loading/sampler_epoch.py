@@ -106,7 +106,7 @@ class _SamplerAnalysis(Containment):
                 return [replace(value, node=above, label=SAMPLER)]
             is_read = isinstance(above.ctx, ast.Load) and above.attr in _ATTRIBUTES.get(value.label, ())
             return () if is_read or value.label == _WRAPPED else [lost(above)]
-        if isinstance(above, ast.Call | ast.keyword):
+        if isinstance(above, (ast.Call, ast.keyword)):
             keyword = above.arg if isinstance(above, ast.keyword) else None
             call = self.facts.index.parents[above] if isinstance(above, ast.keyword) else above
             if not isinstance(call, ast.Call) or call.func is value.node or is_recorded(self.facts, value.node):

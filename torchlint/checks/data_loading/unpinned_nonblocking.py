@@ -27,7 +27,7 @@ class _Copies(Analysis):
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above = self.facts.index.parents[value.node]
         call = self.facts.index.parents.get(above)
-        if value.path or not isinstance(above, ast.Attribute | ast.Subscript):
+        if value.path or not isinstance(above, (ast.Attribute, ast.Subscript)):
             return self.passes(value)
         if isinstance(call, ast.Call) and call.func is above:
             return [Sink("copied", call)] if _is_hurried_copy(self.facts, call) else ()

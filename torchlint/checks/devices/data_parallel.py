@@ -82,7 +82,7 @@ def find(visit: Visit) -> Iterator[Finding]:
     devices = argument_of(visit.call, "device_ids", _DEVICES[name])
     # Over `[device]` the module runs as it is, in no thread.
     shown, _ = display_of(visit.facts, devices, visit.scope)
-    parts = shown.elts if isinstance(shown, ast.List | ast.Tuple) else []
+    parts = shown.elts if isinstance(shown, (ast.List, ast.Tuple)) else []
     is_one = len(parts) == 1 and not isinstance(parts[0], ast.Starred)
     if not is_one and not _is_wrapped_for_loading(visit):
         values = {"spelling": spelling_of(visit), "symbol": visit.symbol, "made": " ".join(sorted(_made(visit)))}
@@ -113,7 +113,7 @@ def _is_wrapped_for_loading(visit: Visit) -> bool:
         if is_unwrapping and dotted(statement.targets[0]) == model:  # type: ignore[attr-defined]
             return _is_only_loaded(model, names)
         own = facts.index.within(statement)
-        names += [dotted(node) for node in own if isinstance(node, ast.Name | ast.Attribute)]
+        names += [dotted(node) for node in own if isinstance(node, (ast.Name, ast.Attribute))]
     is_local = isinstance(target, ast.Name) and facts.function_of(visit.scope) is not None
     return is_local and f"{model}.module" in names and _is_only_loaded(model, names)
 

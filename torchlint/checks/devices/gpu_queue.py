@@ -83,14 +83,14 @@ def effects(facts: FileFacts, statement: ast.stmt, before: ast.expr | None = Non
     for node in expressions:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and is_on_cuda(facts, node, scope):
             yield Effect.WORK
-        if isinstance(node, ast.Await | ast.Yield | ast.YieldFrom | ast.Lambda):
+        if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda)):
             yield Effect.UNKNOWN
         if isinstance(node, ast.FormattedValue) and not isinstance(node.value, ast.Constant):
             yield Effect.NOTHING if kind_of(facts, node.value, scope) in (Kind.NUMBER, Kind.TEXT) else Effect.WAIT
-        if isinstance(node, ast.Compare | ast.BoolOp | ast.IfExp) and not _is_plain_test(node):
+        if isinstance(node, (ast.Compare, ast.BoolOp, ast.IfExp)) and not _is_plain_test(node):
             yield Effect.WAIT
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-            is_plain = all(isinstance(part, ast.Constant | ast.Slice | ast.UnaryOp) for part in index_parts(node))
+            is_plain = all(isinstance(part, (ast.Constant, ast.Slice, ast.UnaryOp)) for part in index_parts(node))
             yield Effect.NOTHING if is_plain else Effect.WAIT
 
 
@@ -103,20 +103,20 @@ def _own_expressions(node: ast.AST) -> Iterator[ast.expr]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr):
             yield child
-        if isinstance(child, ast.expr | ast.withitem | ast.keyword | ast.comprehension):
+        if isinstance(child, (ast.expr, ast.withitem, ast.keyword, ast.comprehension)):
             yield from _own_expressions(child)
 
 
 def _is_plain_test(node: ast.expr) -> bool:
     """Tests of flags and of whether something is None: no tensor is read for them."""
     if isinstance(node, ast.Compare):
-        is_identity = all(isinstance(operator, ast.Is | ast.IsNot | ast.In | ast.NotIn) for operator in node.ops)
+        is_identity = all(isinstance(operator, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for operator in node.ops)
         # What comes round every so many steps is counted, not computed.
         counts = isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Mod)
         texts = (isinstance(one, ast.Constant) and isinstance(one.value, str) for one in node.comparators)
         return is_identity or counts or any(texts)
     parts = node.values if isinstance(node, ast.BoolOp) else [node.test]  # type: ignore[attr-defined]
-    return all(isinstance(part, ast.Name | ast.Attribute | ast.Call | ast.Compare | ast.UnaryOp) for part in parts)
+    return all(isinstance(part, (ast.Name, ast.Attribute, ast.Call, ast.Compare, ast.UnaryOp)) for part in parts)
 
 
 def _of_call(facts: FileFacts, site: CallSite) -> Effect:
@@ -202,7 +202,7 @@ def _comes_from_cuda(facts: FileFacts, loss: ast.expr, scope: int) -> bool:
         return True
     if isinstance(loss, ast.Call):
         return any(_comes_from_cuda(facts, argument, scope) for argument in loss.args)
-    if isinstance(loss, ast.Subscript | ast.Attribute):
+    if isinstance(loss, (ast.Subscript, ast.Attribute)):
         return _comes_from_cuda(facts, loss.value, scope)
     if isinstance(loss, ast.BinOp):
         return any(_comes_from_cuda(facts, side, scope) for side in (loss.left, loss.right))

@@ -67,7 +67,7 @@ def _may_wait(facts: FileFacts, site: CallSite) -> bool:
     short = last_word(call.func)
     called = method_named(short)
     if short in words.asking:
-        return isinstance(site.statement, ast.While | ast.If | ast.Assert)
+        return isinstance(site.statement, (ast.While, ast.If, ast.Assert))
     if short in words.moving:
         return not _goes_on(facts, call, scope)
     name = facts.names(call.func, scope).only or ""
@@ -180,7 +180,7 @@ class _Passages:
     def _is_of_another(self, site: CallSite, *copies: ast.expr | None) -> bool:
         """Whether what waits is no call of the copy itself: `copy.to(...)` finds it on the host."""
         names, receiver = {ast.unparse(one) for one in copies if one is not None}, site.node.func
-        while isinstance(receiver, ast.Attribute | ast.Subscript | ast.Call) and ast.unparse(receiver) not in names:
+        while isinstance(receiver, (ast.Attribute, ast.Subscript, ast.Call)) and ast.unparse(receiver) not in names:
             receiver = receiver.func if isinstance(receiver, ast.Call) else receiver.value
         return ast.unparse(receiver) not in names
 
@@ -195,7 +195,7 @@ class HostCopy(Analysis):
     def arrives(self, move: Move | None, value: Value) -> bool:
         if isinstance(value.node, ast.Call):  # it comes as a result, at once
             return True
-        if isinstance(move, Kept | Stored):
+        if isinstance(move, (Kept, Stored)):
             is_other = isinstance(move, Stored) and self._may_be_another(move, value)
             return not is_other and self._passages.is_open(move.value.node, value.node)
         if isinstance(move, Given) or (move is None and not is_own(value.node)):
@@ -236,10 +236,10 @@ class HostCopy(Analysis):
             return self._member(value, above)
         if isinstance(above, ast.Subscript):
             return self._subscript(value, above)
-        if isinstance(above, ast.List | ast.Tuple):
+        if isinstance(above, (ast.List, ast.Tuple)):
             call = call_with(self.facts, above)  # `torch.cat([x, y])` reads both
             return self._read(value, call) if call is not None and joins(self.facts, call) else self.passes(value)
-        if isinstance(above, ast.For | ast.comprehension) and above.iter is value.node:
+        if isinstance(above, (ast.For, ast.comprehension)) and above.iter is value.node:
             return [Kept(above.target, value)]  # its rows are views
         if isinstance(above, ast.BoolOp) and above.values[-1] is value.node:
             return [value.at(above)]
@@ -250,11 +250,11 @@ class HostCopy(Analysis):
     def _is_read_by(self, above: ast.AST, node: ast.expr) -> bool:
         if isinstance(above, ast.Compare):
             return not any(isinstance(one, _IDENTITY) for one in above.ops)
-        if isinstance(above, ast.If | ast.While | ast.Assert | ast.IfExp):
+        if isinstance(above, (ast.If, ast.While, ast.Assert, ast.IfExp)):
             return above.test is node
         if isinstance(above, ast.AugAssign):
             return above.value is node
-        return isinstance(above, ast.BinOp | ast.UnaryOp | ast.FormattedValue | ast.BoolOp)
+        return isinstance(above, (ast.BinOp, ast.UnaryOp, ast.FormattedValue, ast.BoolOp))
 
     def _member(self, value: Value, above: ast.Attribute) -> Iterable[Move | Sink]:
         call = self.facts.index.parents[above]

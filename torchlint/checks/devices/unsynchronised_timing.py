@@ -94,7 +94,7 @@ def _work_between(facts: FileFacts, start: ast.stmt, site: CallSite) -> ast.stmt
     around = set(enclosing(facts, start))
     entered = (outer for outer in enclosing(facts, site.statement) if outer not in around)
     is_straight = all(
-        isinstance(outer, ast.With | ast.If)
+        isinstance(outer, (ast.With, ast.If))
         and strongest(effects(facts, outer)) <= (Effect.NOTHING if isinstance(outer, ast.With) else Effect.COPY)
         for outer in entered
     )

@@ -207,7 +207,7 @@ def _narrowed(
 ) -> Answer:
     """The conditions that an argument passes unless it is known to be otherwise."""
     if condition.length is not None:
-        known = isinstance(given, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in given.elts)
+        known = isinstance(given, (ast.Tuple, ast.List)) and not any(isinstance(e, ast.Starred) for e in given.elts)
         return Answer.YES if not known or len(given.elts) == condition.length else Answer.NO  # type: ignore[union-attr]
     values = _values(facts, call, condition, given, scope)
     if values is not None:
@@ -232,7 +232,7 @@ def _names_fit(facts: FileFacts, given: ast.expr | None, condition: Condition, s
     """Whether an argument is what it must be called, or none of the unwanted; a choice of both is not certain."""
     if condition.named is not None:
         parts, scope = display_of(facts, given, scope) if given is not None else (None, scope)
-        listed = parts.elts if isinstance(parts, ast.Tuple | ast.List) else [parts]
+        listed = parts.elts if isinstance(parts, (ast.Tuple, ast.List)) else [parts]
         is_one = all(part is not None and facts.names(part, scope).only in condition.named for part in listed)
         return Answer.YES if is_one and listed else Answer.NO
     unwanted = condition.not_named or ()
@@ -245,7 +245,7 @@ def _names_fit(facts: FileFacts, given: ast.expr | None, condition: Condition, s
 def _differs(facts: FileFacts, given: ast.expr, unwanted: object, scope: int) -> Answer:
     """Whether an argument is neither `unwanted` nor a tuple or list of nothing but it."""
     shown, scope = display_of(facts, given, scope)
-    parts = shown.elts if isinstance(shown, ast.Tuple | ast.List) else [given]
+    parts = shown.elts if isinstance(shown, (ast.Tuple, ast.List)) else [given]
     found = [facts.value(part, scope) for part in parts]
     if any(values.is_known and not any(same_constant(c, unwanted) for c in values.constants) for values in found):
         return Answer.YES

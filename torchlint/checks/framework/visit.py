@@ -72,7 +72,7 @@ class Visit(msgspec.Struct):
     @property
     def assignment(self) -> ast.Assign | ast.AnnAssign | ast.AugAssign:
         """The assignment at hand. Only for checks that look at assignments."""
-        assert isinstance(self.node, ast.Assign | ast.AnnAssign | ast.AugAssign)
+        assert isinstance(self.node, (ast.Assign, ast.AnnAssign, ast.AugAssign))
         return self.node
 
     def at(self, site: Site | CallSite) -> None:
@@ -95,7 +95,7 @@ class Visit(msgspec.Struct):
 
     def cut(self, node: ast.AST) -> str | None:
         """What stands on one line, as it stands there; None where `ast` miscounts, as it may in formatted strings."""
-        if not isinstance(node, ast.expr | ast.stmt) or node.lineno != node.end_lineno:
+        if not isinstance(node, (ast.expr, ast.stmt)) or node.lineno != node.end_lineno:
             return None
         text = self.facts.text_of(node)
         try:
@@ -203,5 +203,5 @@ def shortened(text: str) -> str:
 
 def _code_of(visit: Visit, node: ast.AST) -> str:
     """As it is written; what goes over several lines is written anew, without its comments and outer brackets."""
-    is_on_one_line = isinstance(node, ast.expr | ast.stmt) and node.lineno == node.end_lineno
+    is_on_one_line = isinstance(node, (ast.expr, ast.stmt)) and node.lineno == node.end_lineno
     return visit.code(node).strip() if is_on_one_line else ast.unparse(node)

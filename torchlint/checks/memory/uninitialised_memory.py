@@ -222,7 +222,7 @@ def _fills_modules(facts: FileFacts) -> bool:
         return True
     for node in ast.walk(facts.tree):
         word = node.name if isinstance(node, ast.FunctionDef) else getattr(node, "attr", "")
-        walked = ast.walk(node.iter) if isinstance(node, ast.For | ast.comprehension) else ()
+        walked = ast.walk(node.iter) if isinstance(node, (ast.For, ast.comprehension)) else ()
         if word in _ELSEWHERE or any(getattr(inner, "attr", "") in MODULE_WALKS for inner in walked):
             return True
     return False

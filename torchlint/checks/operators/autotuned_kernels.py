@@ -100,7 +100,7 @@ def _adds_to(value: ast.expr, name: str) -> bool:
 @check(codes=(_CODE,), triggers=Triggers(calls=WRITERS, assigned=_TUNING, keys=_VARIABLES), judge=judge_operators)
 def inductor(visit: Visit) -> Iterator[Finding]:
     """The call or statement that turns the tuning on."""
-    assigned = visit.assignment.value if isinstance(visit.node, ast.Assign | ast.AnnAssign) else None
+    assigned = visit.assignment.value if isinstance(visit.node, (ast.Assign, ast.AnnAssign)) else None
     is_on = assigned is not None and visit.value(assigned).constants in ((True,), (1,))
     is_named = is_on and any(_TUNING & visit.names(target).names for target in targets_of(visit.statement))
     if is_named or any("1" in writes(visit, name) for name in _VARIABLES):

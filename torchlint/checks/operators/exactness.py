@@ -35,7 +35,7 @@ def is_whole(facts: FileFacts, expression: ast.expr | None, scope: int) -> bool:
         return isinstance(expression.value, int)
     if element_of(facts, expression, scope) in ("integer", "bool"):
         return True
-    if isinstance(expression, ast.Name | ast.BoolOp | ast.IfExp | ast.NamedExpr):  # an attribute may be written to
+    if isinstance(expression, (ast.Name, ast.BoolOp, ast.IfExp, ast.NamedExpr)):  # an attribute may be written to
         name = expression.id.lower() if isinstance(expression, ast.Name) else ""
         is_named_so = is_named_mask(expression) or name.rpartition("_")[2] in _COUNTED
         if is_named_so and element_of(facts, expression, scope) != "float":
@@ -55,7 +55,7 @@ def _deciding_parts(facts: FileFacts, expression: ast.expr, scope: int) -> list[
         return [expression.operand]
     if isinstance(expression, ast.Subscript):
         return [expression.value]
-    if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Add | ast.Sub | ast.Mult):
+    if isinstance(expression, ast.BinOp) and isinstance(expression.op, (ast.Add, ast.Sub, ast.Mult)):
         return [expression.left, expression.right]
     if isinstance(expression, ast.Call):
         name = called_name(facts, expression, scope)

@@ -64,7 +64,7 @@ def given_parameter(facts: FileFacts, expression: ast.expr | None, scope: int) -
 
 def _viewed(expression: ast.expr | None) -> ast.expr | None:
     """What a view, a slice or a copy is made of; None for another call."""
-    while isinstance(expression, ast.Subscript | ast.Call):
+    while isinstance(expression, (ast.Subscript, ast.Call)):
         if isinstance(expression, ast.Subscript):
             expression = expression.value
         elif isinstance(expression.func, ast.Attribute) and method_named(expression.func.attr).rearranges:
@@ -134,7 +134,7 @@ def is_result_cut(facts: FileFacts, result: ast.expr) -> bool:
         parent = tree.parents[parent]
     if isinstance(parent, ast.Expr):
         return not (isinstance(result, ast.Call) and method_called(result).endswith("_"))  # `x.add_(1)`
-    if isinstance(parent, ast.Compare | ast.FormattedValue):
+    if isinstance(parent, (ast.Compare, ast.FormattedValue)):
         return True
     if isinstance(parent, ast.Assign):
         reads = _reads_of_name(facts, parent)
@@ -145,7 +145,7 @@ def is_result_cut(facts: FileFacts, result: ast.expr) -> bool:
         name = facts.names(parent.func, tree.scope_of(parent)).only or ""
         passes = name.startswith("torch.") and not hangs_on_call(name) and not name.startswith(_AUTOGRAD)
         return name in _READING or (passes and is_result_cut(facts, parent))
-    is_passed = isinstance(parent, ast.BinOp | ast.UnaryOp | ast.Subscript | ast.IfExp | ast.Tuple | ast.List)
+    is_passed = isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.Subscript, ast.IfExp, ast.Tuple, ast.List))
     return is_passed and is_result_cut(facts, parent)  # type: ignore[arg-type]
 
 
@@ -250,7 +250,7 @@ def _kept_in(facts: FileFacts, made: ast.Call) -> ast.Assign | None:
         parent = tree.parents[node]
         is_moved = isinstance(parent, ast.Attribute) and of_method(parent.attr, Kind.MODULE) is Kind.MODULE
         is_result = isinstance(parent, ast.Call) and parent.func is node
-        if not (is_moved or is_result or isinstance(parent, ast.IfExp | ast.Assign)):
+        if not (is_moved or is_result or isinstance(parent, (ast.IfExp, ast.Assign))):
             return None
         node = parent
     return node if isinstance(node, ast.Assign) else None

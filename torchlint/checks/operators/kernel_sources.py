@@ -55,7 +55,7 @@ def _strings(visit: Visit, given: ast.expr | None, scope: int) -> Iterator[ast.C
     for value, where in seen_values(visit.facts, given, scope) if given is not None else ():
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             yield value
-        for element in value.elts if isinstance(value, ast.List | ast.Tuple) else ():
+        for element in value.elts if isinstance(value, (ast.List, ast.Tuple)) else ():
             yield from _strings(visit, element, where)
 
 

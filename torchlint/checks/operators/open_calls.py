@@ -71,7 +71,7 @@ def _spelled(end: Definition) -> str:
     """`cfg.fpn["mode"]`, as far as its parts have names."""
     text = ast.unparse(end.node)
     for part in end.parts:
-        if not isinstance(part, Field | Item):
+        if not isinstance(part, (Field, Item)):
             break
         text += f".{part.name}" if isinstance(part, Field) else f"[{part.key!r}]"
     return text

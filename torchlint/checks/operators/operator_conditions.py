@@ -262,7 +262,7 @@ def _adapted_windows_overlap(facts: FileFacts, call: ast.Call, spelling: Spellin
     One size is mostly chosen to divide them; of a pyramid's sizes some do not.
     """
     shown, where = display_of(facts, _argument(call, spelling.window), scope)
-    parts = shown.elts if isinstance(shown, ast.Tuple | ast.List) else [shown]
+    parts = shown.elts if isinstance(shown, (ast.Tuple, ast.List)) else [shown]
     sizes = [facts.value(part, where) for part in parts]
     if sizes and all(size.is_known for size in sizes):
         is_global = all(size.constants in ((1,), (None,)) for size in sizes)

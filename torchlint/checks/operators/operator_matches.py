@@ -211,13 +211,14 @@ def stores_through_index(facts: FileFacts) -> Iterator[Site]:
     """Every `x[i] += v` and `x[i] = v`."""
     for store in facts.symbols.assign_sites:
         statement = store.node
-        if not isinstance(statement, ast.AnnAssign) and isinstance(targets_of(statement)[0], ast.Subscript):
+        first = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+        if isinstance(first, ast.Subscript) and not isinstance(statement, ast.AnnAssign):
             yield Site(statement, store.scope, statement)
 
 
 def matches_of_store(facts: FileFacts, table: Table, statement: ast.stmt, scope: int) -> Iterator[Match]:
     """The entries that `x[i] += v` or `x[i] = v` reaches, where `x` is a tensor and `i` holds integer tensors."""
-    assert isinstance(statement, ast.Assign | ast.AugAssign)
+    assert isinstance(statement, (ast.Assign, ast.AugAssign))
     key = "[add]" if isinstance(statement, ast.AugAssign) else "[store]"
     target = targets_of(statement)[0]
     if not isinstance(target, ast.Subscript) or not _is_integer_index(facts, target, scope):
@@ -254,7 +255,7 @@ def may_be_products(facts: FileFacts, table: Table, selected: frozenset[str]) ->
 
 def _is_integer_index(facts: FileFacts, indexed: ast.Subscript, scope: int) -> bool:
     return any(
-        not isinstance(part, ast.Slice | ast.Constant)
+        not isinstance(part, (ast.Slice, ast.Constant))
         and element_of(facts, part, scope) == "integer"
         and kind_of(facts, part, scope) is not Kind.NUMBER
         for part in index_parts(indexed)

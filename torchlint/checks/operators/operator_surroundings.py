@@ -82,11 +82,11 @@ def _tested(facts: FileFacts, test: ast.expr, scope: int) -> tuple[bool, tuple[i
     if facts.names(_read_as_version(test.left), scope).only not in _VERSIONS:
         return None
     match = _RELEASE.match(literal_text(_read_as_version(test.comparators[0])))
-    if match is None or not isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+    if match is None or not isinstance(test.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
         return None
-    is_cut_before = isinstance(test.ops[0], ast.Lt | ast.GtE)  # `< 1.3`, `>= 1.3`: all of 1.3 is newer
+    is_cut_before = isinstance(test.ops[0], (ast.Lt, ast.GtE))  # `< 1.3`, `>= 1.3`: all of 1.3 is newer
     is_whole = is_cut_before and match[3] in (None, "0")
-    return isinstance(test.ops[0], ast.Gt | ast.GtE), (int(match[1]), int(match[2])), is_whole
+    return isinstance(test.ops[0], (ast.Gt, ast.GtE)), (int(match[1]), int(match[2])), is_whole
 
 
 def _read_as_version(expression: ast.expr) -> ast.expr:

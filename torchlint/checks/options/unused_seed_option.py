@@ -185,7 +185,7 @@ def _ignores(facts: FileFacts, function: ast.FunctionDef, name: str) -> bool:
     if scope is None or name not in (*positional_parameters(scope), *parameters_by_keyword(scope)):
         return False
     is_stub = all(
-        isinstance(one, ast.Pass | ast.Raise) or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+        isinstance(one, (ast.Pass, ast.Raise)) or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
         for one in function.body
     )
     return not is_stub and not facts.index.reads(scope.index, name)

@@ -213,13 +213,13 @@ class MustAnalysis(Analysis):
         if isinstance(above, ast.Call):
             return above if self._name(above) in _LISTS and above.func is not value.node else None
         made = self.facts.index.parents.get(above) if isinstance(above, ast.comprehension) else None
-        is_listed = isinstance(made, ast.ListComp | ast.GeneratorExp | ast.SetComp) and above.iter is value.node  # type: ignore[union-attr]
+        is_listed = isinstance(made, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and above.iter is value.node  # type: ignore[union-attr]
         return made if is_listed and self._is_pure(made, value.node) else None  # type: ignore[arg-type,return-value]
 
     def _is_pure(self, made: ast.ListComp | ast.GeneratorExp | ast.SetComp, listed: ast.expr) -> bool:
         """Whether an entry depends on itself alone: calls may count, or draw."""
         parts = [made.elt, *(part for one in made.generators for part in (one.iter, *one.ifs) if part is not listed)]
-        calls = [one for part in parts for one in ast.walk(part) if isinstance(one, ast.Call | ast.NamedExpr)]
+        calls = [one for part in parts for one in ast.walk(part) if isinstance(one, (ast.Call, ast.NamedExpr))]
         return all(isinstance(one, ast.Call) and self._name(one).startswith(_PURE) for one in calls)
 
     def _name(self, call: ast.Call) -> str:
@@ -232,5 +232,5 @@ class MustAnalysis(Analysis):
             return all(isinstance(one, _UNORDERED) for one in above.ops)
         if is_sorted_in_place(self.facts, node):
             return True
-        is_test = isinstance(above, ast.If | ast.While | ast.IfExp) and above.test is node
-        return is_test or isinstance(above, ast.Expr | ast.Assert | ast.UnaryOp)
+        is_test = isinstance(above, (ast.If, ast.While, ast.IfExp)) and above.test is node
+        return is_test or isinstance(above, (ast.Expr, ast.Assert, ast.UnaryOp))

@@ -100,7 +100,7 @@ def _shape_matches(visit: Visit, pattern: Pattern) -> _Match | None:
             answer = holds(visit.facts, visit.call, Callee(function.attr), pattern.where, visit.scope)
             return (function.attr, "", answer) if answer else None
         return _called(visit, visit.call, pattern) if pattern.call else None
-    if isinstance(visit.node, ast.Assign | ast.AnnAssign):
+    if isinstance(visit.node, (ast.Assign, ast.AnnAssign)):
         return _assigned(visit, pattern) if pattern.assign else None
     names = _import_names(visit.node) if pattern.import_ else ()
     found = (n for n in names if any(n == wanted or n.startswith(f"{wanted}.") for wanted in pattern.import_))

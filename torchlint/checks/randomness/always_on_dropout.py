@@ -80,7 +80,7 @@ def _is_chosen_by_rate(visit: Visit, forward: Scope) -> bool:
             return True
         if bindings[0].kind is BindingKind.ASSIGN and bindings[0].value is not None:
             rate = bindings[0].value
-    if any(isinstance(inner, ast.Call | ast.IfExp | ast.BoolOp) for inner in ast.walk(rate)):
+    if any(isinstance(inner, (ast.Call, ast.IfExp, ast.BoolOp)) for inner in ast.walk(rate)):
         return True
     return any(_is_set_elsewhere(visit.facts, word, forward) for word in words_in(rate)) or _speaks(rate, _MODE)
 

@@ -122,7 +122,7 @@ def _weight(found: Sequence[_Found]) -> int:
 
 def _calls_in(seed: ast.expr) -> Iterator[ast.Call]:
     """Calls that decide the seed; those in a choice are asked for by themselves."""
-    if isinstance(seed, ast.BoolOp | ast.IfExp | ast.Lambda):
+    if isinstance(seed, (ast.BoolOp, ast.IfExp, ast.Lambda)):
         return
     if isinstance(seed, ast.Call):
         yield seed

@@ -82,7 +82,7 @@ class Seeding(Analysis):
 
     def steps(self, value: Value) -> Iterable[Move | Sink]:
         above = self.facts.index.parents[value.node]
-        if isinstance(above, ast.IfExp | ast.BoolOp) and value.node is not getattr(above, "test", None):
+        if isinstance(above, (ast.IfExp, ast.BoolOp)) and value.node is not getattr(above, "test", None):
             return [Sink("one of several", above)]  # it serves callers that ask for no seed
         if not isinstance(above, ast.Attribute):
             return self.passes(value)
@@ -110,7 +110,7 @@ class Use(Analysis):
         if isinstance(above, ast.Attribute):
             return [Sink("drawn from", above)] if not self._methods or above.attr in self._methods else ()
         moves = list(self.passes(value))
-        is_handed_on = isinstance(above, ast.Call | ast.keyword) and not self._methods
+        is_handed_on = isinstance(above, (ast.Call, ast.keyword)) and not self._methods
         return moves or ([Sink("handed on", above)] if is_handed_on else ())
 
 
@@ -119,12 +119,12 @@ def is_fallback(visit: Visit) -> bool:
     if _is_chosen(visit.facts, visit.statement):
         return True
     function = visit.facts.function_of(visit.scope)
-    if function is None and isinstance(visit.statement, ast.FunctionDef | ast.AsyncFunctionDef):
+    if function is None and isinstance(visit.statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return True  # the default of a parameter
     around = [above for above, _ in visit.facts.index.ancestors(visit.call)]
     is_drawn_from = isinstance(around[0], ast.Attribute) if around else False
     # An expression takes the generator or another; one that draws from it at once chooses something else.
-    choosing = (one for one in around if isinstance(one, ast.IfExp | ast.BoolOp | ast.arguments | ast.Dict))
+    choosing = (one for one in around if isinstance(one, (ast.IfExp, ast.BoolOp, ast.arguments, ast.Dict)))
     return any(
         not (is_drawn_from and isinstance(one, ast.IfExp)) or _CHOICE.search(ast.unparse(one.test)) for one in choosing
     )

@@ -123,7 +123,7 @@ def _in_training_loop(facts: FileFacts, site: CallSite) -> _Reseed | None:
     seeds = seeds_of(site.node)
     if loop is None or not seeds or not _is_over_rounds(loop) or not _trains(facts, loop):
         return None
-    named = (node for node in ast.walk(loop) if isinstance(node, ast.Name | ast.Attribute))
+    named = (node for node in ast.walk(loop) if isinstance(node, (ast.Name, ast.Attribute)))
     bound = {ast.unparse(node) for node in named if isinstance(node.ctx, ast.Store)}
     if not all(is_fixed(facts, seed, site.scope, lambda name: name.id not in bound) for seed in seeds):
         return None
@@ -133,14 +133,14 @@ def _in_training_loop(facts: FileFacts, site: CallSite) -> _Reseed | None:
     if _HELD.search(remarks_in(facts, site.statement)) or _keeps_state(loop):
         return None
     inside = itertools.takewhile(lambda outer: outer is not loop, enclosing(facts, site.statement))
-    is_chosen = any(isinstance(outer, ast.If | ast.While | ast.Try) for outer in inside)
+    is_chosen = any(isinstance(outer, (ast.If, ast.While, ast.Try)) for outer in inside)
     return None if is_chosen else _Reseed(site, "loop", loop)
 
 
 def _is_over_rounds(loop: Loop) -> bool:
     """Whether the words of a loop's header speak of epochs, steps or batches, and not of runs."""
     header = [loop.test] if isinstance(loop, ast.While) else [loop.target, loop.iter]
-    if isinstance(header[-1], ast.List | ast.Tuple):
+    if isinstance(header[-1], (ast.List, ast.Tuple)):
         return False
     words = [word.lower() for expression in header for word in _last_words(expression)]
     return any(map(_ROUNDS.search, words)) and not any(map(_RUNS.search, words))

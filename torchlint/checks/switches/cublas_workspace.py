@@ -129,7 +129,7 @@ def find(visit: Visit) -> Iterator[Finding]:
             yield Finding("TL204", visit.node, message=variant, torch=call.torch)
     if isinstance(visit.node, ast.Assign) and _assigns_the_switch(visit, visit.node):
         yield Finding("TL204", visit.node, message="assigned")
-    if isinstance(visit.node, ast.Assign | ast.Call):
+    if isinstance(visit.node, (ast.Assign, ast.Call)):
         for value in writes(visit, _VARIABLE):
             product = _product_before(visit) if not _is_wrong(value) else None
             if value is not None and _is_wrong(value):
@@ -157,7 +157,7 @@ def _product_before(visit: Visit) -> ast.expr | None:
         for above, scope in visit.facts.symbols.scope_of.items()
         if visit.facts.function_of(scope) == function and precedes(visit.facts, above, visit.statement)
         for node in visit.facts.index.within(above)
-        if isinstance(node, ast.Call | ast.BinOp)
+        if isinstance(node, (ast.Call, ast.BinOp))
     ]
     for expression, scope in sorted(found, key=lambda item: position_of(item[0])):
         on_cuda = on_cuda or (isinstance(expression, ast.Call) and _moves_to_cuda(visit, scope, expression))

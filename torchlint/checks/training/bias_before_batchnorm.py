@@ -137,7 +137,7 @@ def _reader_of(facts: FileFacts, target: ast.Name) -> str | None:
     """The attribute that alone reads a local name between its assignment and its next one, in straight-line code."""
     below = following(facts, facts.index.statement_of(target))
     reading = next((statement for statement in below if _loads(statement, target.id)), None)
-    if not isinstance(reading, ast.Assign | ast.Return | ast.Expr):
+    if not isinstance(reading, (ast.Assign, ast.Return, ast.Expr)):
         return None
     loads = _loads(reading, target.id)
     parent = facts.index.parents[loads[0]]

@@ -104,7 +104,7 @@ def _entry(facts: FileFacts, key: ast.expr | None, value: ast.expr, scope: int) 
         return None
     if is_method_call(value, "state_dict"):
         return saved_models(facts, value, scope)
-    return [] if isinstance(value, ast.Name | ast.Attribute | ast.Constant | ast.BinOp | ast.Subscript) else None
+    return [] if isinstance(value, (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.Subscript)) else None
 
 
 def names_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
@@ -117,7 +117,7 @@ def _words(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Attribute) and node.attr != "state_dict":
         yield node.attr
         return
-    if isinstance(node, ast.Name | ast.Constant):
+    if isinstance(node, (ast.Name, ast.Constant)):
         yield str(node.id if isinstance(node, ast.Name) else node.value)
     for child in ast.iter_child_nodes(node) if not isinstance(node, ast.JoinedStr) else ():
         yield from _words(child)

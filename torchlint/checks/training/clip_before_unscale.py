@@ -190,6 +190,6 @@ def _unscaling_functions(facts: FileFacts) -> set[str]:
     return {
         scope.name
         for scope in facts.symbols.scopes[1:]
-        if isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
         and any(isinstance(node, ast.Call) and last_word(node.func) == "unscale_" for node in ast.walk(scope.node))
     }

@@ -155,10 +155,10 @@ def _chains(facts: FileFacts, call: ast.Call, scope: int) -> Iterator[list[ast.e
         yield plain
         plain = []
         for display, _ in seen_values(facts, argument.value, scope, Through.CHANGES | Through.RESULTS):
-            if isinstance(display, ast.List | ast.Tuple):
+            if isinstance(display, (ast.List, ast.Tuple)):
                 yield list(display.elts)
         for binding in facts.bindings(argument.value, scope):
-            if isinstance(binding.statement, ast.AugAssign) and isinstance(binding.value, ast.List | ast.Tuple):
+            if isinstance(binding.statement, ast.AugAssign) and isinstance(binding.value, (ast.List, ast.Tuple)):
                 yield list(binding.value.elts)  # `layers += [conv, norm]`
     yield plain
 
@@ -182,7 +182,7 @@ def _dictionary_entries(facts: FileFacts, argument: ast.expr, scope: int) -> lis
     pairs = argument.args[0] if len(argument.args) == 1 else None
     if isinstance(pairs, ast.Dict):
         return list(pairs.values)
-    if not isinstance(pairs, ast.List | ast.Tuple):
+    if not isinstance(pairs, (ast.List, ast.Tuple)):
         return None
     return [pair.elts[1] if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else pair for pair in pairs.elts]
 

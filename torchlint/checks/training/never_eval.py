@@ -154,7 +154,7 @@ def _is_handed_out(facts: FileFacts, model: Variable) -> bool:
 def _holds(facts: FileFacts, value: ast.expr, model: Variable, scope: int) -> bool:
     if isinstance(value, ast.Starred):
         value = value.value
-    inner = value.elts if isinstance(value, ast.List | ast.Tuple) else ()
+    inner = value.elts if isinstance(value, (ast.List, ast.Tuple)) else ()
     return facts.variable(value, scope) == model or any(_holds(facts, one, model, scope) for one in inner)
 
 

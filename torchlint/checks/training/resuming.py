@@ -18,7 +18,7 @@ from torchlint.facts.memoizing import followed
 from torchlint.facts.options.demands import demands_on
 from torchlint.facts.scopes import AssignSite, CallSite, Site
 from torchlint.facts.training.steps import holds_optimizer, is_optimizer_class
-from torchlint.facts.tree import is_method_call, is_own, only_target, targets_of, words_in
+from torchlint.facts.tree import is_method_call, is_own, nodes_in, only_target, targets_of, words_in
 from torchlint.facts.values import argument_of
 
 _COUNTED = re.compile(r"(?:start|begin|resumed?|initial)_(?:epoch|iter\w*|steps?)$", re.IGNORECASE)
@@ -71,7 +71,7 @@ def counted_from_files(facts: FileFacts) -> Iterator[tuple[ast.For, ast.Call]]:
 
 def _loads_of(facts: FileFacts, value: ast.expr, scope: int) -> Iterator[ast.Call]:
     """What loads that an entry is read from: `state` of `state["epoch"] + 1`."""
-    for read in ast.walk(value):
+    for read in nodes_in(value):
         if isinstance(read, ast.Subscript):
             for whole, where in seen_values(facts, read.value, scope):
                 if isinstance(whole, ast.Call) and loads_a_file(facts, whole, where):
@@ -157,10 +157,10 @@ def _trains(facts: FileFacts, site: CallSite) -> bool:
 
 def whole_nets(facts: FileFacts, saved: ast.expr) -> list[ast.expr] | None:
     """The nets that are saved as objects, by their names; None where anything else may be among it."""
-    if isinstance(saved, ast.Tuple | ast.List):
+    if isinstance(saved, (ast.Tuple, ast.List)):
         found = [net for one in saved.elts for net in whole_nets(facts, one) or ()]
         return found or None
-    is_net = isinstance(saved, ast.Name | ast.Attribute) and ast.unparse(saved) in facts.cached(_trained)
+    is_net = isinstance(saved, (ast.Name, ast.Attribute)) and ast.unparse(saved) in facts.cached(_trained)
     return [saved] if is_net else None
 
 
@@ -192,7 +192,7 @@ def _filled_with(facts: FileFacts, load: CallSite) -> Iterator[str]:
     """What a loaded file becomes, as it is spelled: names that are bound to it, and nets that are given its states."""
     if isinstance(load.statement, ast.Assign):
         for target in targets_of(load.statement):
-            yield from map(ast.unparse, target.elts if isinstance(target, ast.Tuple | ast.List) else [target])
+            yield from map(ast.unparse, target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target])
     for site in facts.calls.find(words=("load_state_dict",)):
         state = argument_of(site.node, "state_dict", 0)
         if is_method_call(site.node) and state is not None and _comes_from(facts, state, site.scope, load.node):

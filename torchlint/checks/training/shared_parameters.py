@@ -30,7 +30,7 @@ class _Training(Analysis):
         if isinstance(above, ast.Attribute):
             return self._asked(value, above)
         outer = above
-        while isinstance(outer, ast.Tuple | ast.List | ast.keyword):
+        while isinstance(outer, (ast.Tuple, ast.List, ast.keyword)):
             outer = self.facts.index.parents[outer]
         if isinstance(outer, ast.Call) and starter_of(self.facts, outer, self.facts.index.scope_of(outer)):
             return self.passes(replace(value, label=_STARTED))

@@ -14,15 +14,16 @@ if TYPE_CHECKING:
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.AsyncFor | ast.While
 
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+"""Fields of nodes that hold statements, or what holds some."""
+
 
 def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
     """The runs of statements that a compound statement, a class, a function or a module holds, in source order."""
-    for _, field in ast.iter_fields(node):
-        if isinstance(field, list) and field:
-            if isinstance(field[0], ast.stmt):
-                yield field
-            elif isinstance(field[0], ast.ExceptHandler | ast.match_case):
-                yield from (part.body for part in field)
+    for name in _BLOCKS:
+        field = getattr(node, name, None)
+        if isinstance(field, list) and field:  # `body` of a lambda is none
+            yield from [field] if isinstance(field[0], ast.stmt) else (part.body for part in field)
 
 
 def block_of(facts: FileFacts, statement: ast.stmt) -> list[ast.stmt]:
@@ -69,7 +70,7 @@ def jumps(facts: FileFacts) -> dict[Loop, tuple[list[tuple[int, int]], list[tupl
     """Where a loop is broken off, and where it goes on with its next round, in source order. For `facts.cached`."""
     found: dict[Loop, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
     for statement in facts.symbols.parents:
-        loop = next(loops_around(facts, statement), None) if isinstance(statement, ast.Break | ast.Continue) else None
+        loop = next(loops_around(facts, statement), None) if isinstance(statement, (ast.Break, ast.Continue)) else None
         if loop is not None:
             kinds = found.setdefault(loop, ([], []))
             kinds[isinstance(statement, ast.Continue)].append((statement.lineno, statement.col_offset))
@@ -79,7 +80,7 @@ def jumps(facts: FileFacts) -> dict[Loop, tuple[list[tuple[int, int]], list[tupl
 def statements_in(statement: ast.stmt) -> Iterator[ast.stmt]:
     """A statement, then those in it, in source order; what functions and classes hold runs elsewhere."""
     yield statement
-    if not isinstance(statement, Function | ast.ClassDef):
+    if not isinstance(statement, (Function, ast.ClassDef)):
         for block in blocks_of(statement):
             for inner in block:
                 yield from statements_in(inner)

@@ -26,7 +26,7 @@ def tests_around(facts: FileFacts, node: ast.stmt | ast.expr) -> Iterator[ast.ex
     """The tests that a node stands under in its function, innermost first: of `x if test else y`, `if`, `while`."""
     above = _tests_above(facts, node) if isinstance(node, ast.expr) else ()
     outer = enclosing(facts, facts.index.statement_of(node))
-    tests = (one.test for one in outer if isinstance(one, ast.If | ast.While))
+    tests = (one.test for one in outer if isinstance(one, (ast.If, ast.While)))
     return itertools.islice(itertools.chain(above, tests), _MOST)
 
 
@@ -55,7 +55,7 @@ def _known_tests(_facts: FileFacts) -> dict[ast.AST, tuple[ast.expr, ...]]:
 def managers_around(facts: FileFacts, statement: ast.stmt) -> Iterator[ast.expr]:
     """What the `with` statements around a statement enter, inside its function, innermost statement first."""
     for outer in enclosing(facts, statement):
-        if isinstance(outer, ast.With | ast.AsyncWith):
+        if isinstance(outer, (ast.With, ast.AsyncWith)):
             yield from (item.context_expr for item in outer.items)
 
 
@@ -112,7 +112,7 @@ def _exits(facts: FileFacts, last: ast.stmt) -> frozenset[type[ast.stmt]]:
     if isinstance(last, ast.If):
         branches = [_exits(facts, branch[-1]) for branch in (last.body, last.orelse) if branch]
         return frozenset().union(*branches) if len(branches) > 1 and all(branches) else frozenset()
-    if isinstance(last, ast.With | ast.AsyncWith):
+    if isinstance(last, (ast.With, ast.AsyncWith)):
         return _exits(facts, last.body[-1])
     return frozenset({type(last)} & {ast.Return, ast.Raise, ast.Continue, ast.Break})
 
@@ -162,7 +162,7 @@ def mutually_exclusive(facts: FileFacts, one: ast.stmt, other: ast.stmt) -> bool
     if blocks[0] is not blocks[1]:
         if isinstance(holder, ast.Try):
             return all(block is not holder.body and block is not holder.finalbody for block in blocks)
-        return isinstance(holder, ast.If | ast.Match)
+        return isinstance(holder, (ast.If, ast.Match))
     earlier, part = min(zip((one, other), fork, strict=True), key=lambda pair: (pair[1].lineno, pair[1].col_offset))
     return _leaves_within(facts, earlier, part)
 

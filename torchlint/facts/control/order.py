@@ -57,7 +57,7 @@ def _is_on_every_way(facts: FileFacts, holder: ast.stmt, inner: ast.stmt) -> boo
         return inner in holder.finalbody or (is_tried and is_left)
     if isinstance(holder, ast.If):
         return leaves(facts, holder.orelse if block_of(facts, inner) is holder.body else holder.body)
-    return isinstance(holder, ast.With | ast.AsyncWith) and not swallows(facts, holder)
+    return isinstance(holder, (ast.With, ast.AsyncWith)) and not swallows(facts, holder)
 
 
 def swallows(facts: FileFacts, statement: ast.With | ast.AsyncWith) -> bool:
@@ -71,7 +71,7 @@ def position_of(node: ast.AST) -> Position:
 
     What a node does is done at its end, a call after its arguments; a compound statement comes before what it holds.
     """
-    assert isinstance(node, ast.stmt | ast.expr)
+    assert isinstance(node, (ast.stmt, ast.expr))
     return start_of(node) if any(blocks_of(node)) else end_of(node)
 
 

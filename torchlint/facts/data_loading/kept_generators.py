@@ -112,7 +112,7 @@ def _drawn_from(call: ast.Call) -> Iterator[ast.expr]:
     if isinstance(call.func, ast.Name) or is_own(call.func):
         yield call.func  # an object that draws when it is called
     for keyword in call.keywords:
-        if keyword.arg in GIVEN_AS and isinstance(keyword.value, ast.Name | ast.Attribute):
+        if keyword.arg in GIVEN_AS and isinstance(keyword.value, (ast.Name, ast.Attribute)):
             yield keyword.value
 
 

@@ -122,7 +122,7 @@ def _classes(facts: FileFacts, dataset: ast.expr | None, scope: int) -> frozense
 def _classes_of(facts: FileFacts, end: End) -> frozenset[str]:
     if not isinstance(end, Definition):
         return frozenset()
-    if isinstance(end.node, ast.List | ast.Tuple):
+    if isinstance(end.node, (ast.List, ast.Tuple)):
         return all_of(_classes(facts, element, end.scope) for element in end.node.elts)
     name = facts.names(end.node.func, end.scope).only or "" if isinstance(end.node, ast.Call) else ""
     if name in _WRAPPERS and isinstance(end.node, ast.Call) and end.node.args:

@@ -61,7 +61,7 @@ def as_usual(facts: FileFacts, statement: ast.stmt, calls: Calls) -> Iterator[as
     holder = facts.symbols.parents[statement]
     if isinstance(holder, ast.If):
         answer = _answer(facts, holder.test, calls)
-        is_option = answer is None and isinstance(holder.test, ast.Name | ast.Attribute)
+        is_option = answer is None and isinstance(holder.test, (ast.Name, ast.Attribute))
         if answer is (statement in holder.body) or (is_option and statement in holder.body):
             yield from as_usual(facts, holder, calls)
 

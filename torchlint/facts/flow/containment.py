@@ -62,16 +62,16 @@ def is_harmless(facts: FileFacts, value: Value) -> bool:
     above = facts.index.parents[value.node]
     if not isinstance(getattr(value.node, "ctx", ast.Load()), ast.Load):  # it is replaced
         return True
-    if isinstance(above, ast.Expr | ast.If | ast.IfExp | ast.While | ast.Assert | ast.Delete | ast.Compare):
+    if isinstance(above, (ast.Expr, ast.If, ast.IfExp, ast.While, ast.Assert, ast.Delete, ast.Compare)):
         return True
-    if isinstance(above, ast.UnaryOp | ast.comprehension):
+    if isinstance(above, (ast.UnaryOp, ast.comprehension)):
         return isinstance(above, ast.UnaryOp) or above.iter is not value.node
     if isinstance(above, ast.Attribute) and value.path:
         is_field = isinstance(value.path[0], Field)
         return not above.attr.startswith("__") if is_field else above.attr in load_containers().known
     if isinstance(above, ast.Subscript) and value.path:  # another entry
         return above.value is value.node and isinstance(value.path[0], Item)
-    if isinstance(above, ast.For | ast.AsyncFor) and value.path:  # the keys of a mapping
+    if isinstance(above, (ast.For, ast.AsyncFor)) and value.path:  # the keys of a mapping
         return True
     call = call_with(facts, value.node)
     is_asked = call is not None and facts.names(call.func, facts.index.scope_of(call)).only in load_containers().asking
@@ -100,14 +100,14 @@ def _is_taken_in_part(facts: FileFacts, call: ast.Call, found: list[Move | Sink]
 
 def _beyond_kept(facts: FileFacts, move: Kept) -> Iterator[Move | Sink]:
     target, value = move.target, move.value
-    if isinstance(target, ast.Tuple | ast.List):
+    if isinstance(target, (ast.Tuple, ast.List)):
         if _has_star(facts, target) or not any(value.unpacked(len(target.elts))):
             yield lost(target)
     elif isinstance(target, ast.Name):
         owner = facts.resolver.owner(target.id, facts.index.inner_scope_of(target))
         if owner is None or (move.in_place and not _is_made_here(facts, owner, target)):
             yield lost(target)
-    elif move.in_place or not isinstance(target, ast.Attribute | ast.Subscript) or not value.inside(EACH, value.node):
+    elif move.in_place or not isinstance(target, (ast.Attribute, ast.Subscript)) or not value.inside(EACH, value.node):
         yield lost(target)
 
 
@@ -120,7 +120,7 @@ def _is_made_here(facts: FileFacts, owner: Scope, target: ast.Name) -> bool:
     """Whether a name holds a container that nothing else had before it took the value."""
     held = reaching(facts, target.id, facts.index.scope_of(target), target)
     before = [one for one in facts.index.reads(owner.index, target.id) if not may_follow(facts, target, one)]
-    is_alone = all(isinstance(facts.index.parents[one], ast.Attribute | ast.Subscript) for one in before)
+    is_alone = all(isinstance(facts.index.parents[one], (ast.Attribute, ast.Subscript)) for one in before)
     return bool(held) and is_alone and all(_is_new(facts, one) for one in held)
 
 
@@ -129,7 +129,7 @@ def _is_new(facts: FileFacts, binding: Binding) -> bool:
     made = binding.value if binding.kind is BindingKind.ASSIGN else None
     if isinstance(made, ast.Call):
         return facts.names(made.func, binding.scope).only in load_containers().making
-    return isinstance(made, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
+    return isinstance(made, (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp))
 
 
 def _beyond_stored(facts: FileFacts, move: Stored) -> Iterator[Move | Sink]:
@@ -159,7 +159,7 @@ def objects_in(facts: FileFacts, owner: Scope) -> Iterator[ast.Name]:
     """The reads of the first parameter of each method."""
     for index in owner.children:
         node = facts.symbols.scopes[index].node
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             for first in [*node.args.posonlyargs, *node.args.args][:1]:
                 yield from facts.index.reads(index, first.arg)
 

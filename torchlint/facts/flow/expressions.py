@@ -37,7 +37,7 @@ def _walrus(_: FileFacts, value: Value, above: ast.NamedExpr) -> Iterator[Move]:
 
 
 def _operator(_: FileFacts, value: Value, above: ast.BinOp) -> Iterator[Move]:
-    if value.path and isinstance(above.op, ast.Add | ast.BitOr):
+    if value.path and isinstance(above.op, (ast.Add, ast.BitOr)):
         yield value.moved(above)
 
 
@@ -115,7 +115,7 @@ def _assigned(_: FileFacts, value: Value, above: ast.Assign | ast.AnnAssign) -> 
 
 
 def _added(_: FileFacts, value: Value, above: ast.AugAssign) -> Iterator[Move]:
-    if above.value is value.node and isinstance(above.op, ast.Add | ast.BitOr):
+    if above.value is value.node and isinstance(above.op, (ast.Add, ast.BitOr)):
         yield Kept(above.target, value.moved(value.node), in_place=True)
 
 
@@ -152,7 +152,7 @@ def _argument(facts: FileFacts, value: Value, above: ast.Call | ast.keyword) -> 
 
 def _given(value: Value, call: ast.Call, target: Target) -> Iterator[Move]:
     parameter, inner = target.parameter_of(value.node), [value]
-    if parameter is None and target.way is Way.STARTED and isinstance(value.node, ast.Tuple | ast.List):
+    if parameter is None and target.way is Way.STARTED and isinstance(value.node, (ast.Tuple, ast.List)):
         parts = [one for index, one in enumerate(value.node.elts) if value.taken(Item(index))]
         parameter = target.parameter_of(parts[0]) if len(parts) == 1 else None
         inner = value.taken(EACH)
@@ -218,7 +218,7 @@ def _handed_out(facts: FileFacts, value: Value, call: ast.Call, scope: int) -> I
     if starter is not None:
         handed = handed_function(starter, call)
         function, given = call.func if handed is None else handed, handed_arguments(starter, call)
-        inner = value.taken(EACH) if isinstance(value.node, ast.Tuple | ast.List) else [value]
+        inner = value.taken(EACH) if isinstance(value.node, (ast.Tuple, ast.List)) else [value]
     positional, keywords = given
     if any(isinstance(one, ast.Starred) for one in positional):
         return
@@ -232,7 +232,7 @@ def _holds(value: Value, argument: ast.expr) -> bool:
     """Whether an argument is where a value lies: itself, or an element of the tuple that is spread."""
     if argument is value.node:
         return True
-    elements = value.node.elts if isinstance(value.node, ast.Tuple | ast.List) else []
+    elements = value.node.elts if isinstance(value.node, (ast.Tuple, ast.List)) else []
     return any(one is argument and bool(value.taken(Item(place))) for place, one in enumerate(elements))
 
 

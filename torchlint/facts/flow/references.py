@@ -62,7 +62,7 @@ def references(facts: FileFacts, word: str) -> Iterator[ast.Name | ast.Attribute
 
 
 def _by_word(facts: FileFacts) -> tuple[dict[str, list[ast.Name | ast.Attribute]], dict[str, list[str]]]:
-    nodes = (node for node in facts.index.parents if isinstance(node, ast.Name | ast.Attribute))
+    nodes = (node for node in facts.index.parents if isinstance(node, (ast.Name, ast.Attribute)))
     read = grouped((last_word(node), node) for node in nodes if isinstance(node.ctx, ast.Load))
     bound = (
         (held, one.target) for scope in facts.symbols.scopes for held, some in scope.bindings.items() for one in some

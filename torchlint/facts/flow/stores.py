@@ -32,7 +32,7 @@ def kept(facts: FileFacts, move: Kept, sanitizes: Sanitizer) -> Iterator[Move]:
     target, value = move.target, move.value
     if isinstance(target, ast.Name):
         yield from _name(facts, move, target, sanitizes)
-    elif isinstance(target, ast.Tuple | ast.List):
+    elif isinstance(target, (ast.Tuple, ast.List)):
         yield from (Kept(target.elts[place], one) for place, one in value.unpacked(len(target.elts)))
     elif isinstance(target, ast.Subscript):
         within = value.inside(Item.at(target.slice), value.node)

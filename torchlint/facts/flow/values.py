@@ -25,7 +25,7 @@ class Item(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):
     def at(index: ast.expr) -> Item:
         """The entry that a subscript asks for."""
         constant = index.value if isinstance(index, ast.Constant) else None
-        return Item(constant) if isinstance(constant, int | str) and not isinstance(constant, bool) else EACH
+        return Item(constant) if isinstance(constant, (int, str)) and not isinstance(constant, bool) else EACH
 
 
 class Called(msgspec.Struct, frozen=True, array_like=True, gc=False, tag=True):

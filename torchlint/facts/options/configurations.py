@@ -65,7 +65,7 @@ def paths_of(
     """
     if isinstance(expression, ast.Constant):
         return FilePaths(frozenset({expression.value})) if isinstance(expression.value, str) else _NOWHERE
-    if isinstance(expression, ast.IfExp | ast.BoolOp | ast.NamedExpr):
+    if isinstance(expression, (ast.IfExp, ast.BoolOp, ast.NamedExpr)):
         choices = step_back(facts, Definition(expression, scope)) or ()
         return _any_of([paths_of(facts, one.node, scope, assumed) for one in choices if isinstance(one, Definition)])
     if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Div):
@@ -143,7 +143,7 @@ def _are_given_on(facts: FileFacts, found: FilePaths, loaders: frozenset[str]) -
 def _is_given_on(facts: FileFacts, read: ast.expr, loaders: frozenset[str]) -> bool:
     tree = facts.index
     for above, below in tree.ancestors(read):
-        if not isinstance(above, ast.Call | ast.Attribute | ast.keyword):
+        if not isinstance(above, (ast.Call, ast.Attribute, ast.keyword)):
             break
         if isinstance(above, ast.Call) and above.func is not below:
             scope = tree.scope_of(above)

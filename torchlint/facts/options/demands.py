@@ -81,7 +81,7 @@ def _tested(facts: FileFacts, test: ast.expr, scope: int, answer: bool) -> tuple
 
 def demand_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> Demand | None:
     """What has to be so for an expression to be true, where that is one such question and nothing else."""
-    if expression is None or isinstance(expression, ast.BoolOp | ast.Constant):
+    if expression is None or isinstance(expression, (ast.BoolOp, ast.Constant)):
         return None
     return next(_of_test(facts, expression, scope, answer=True), None)
 
@@ -114,7 +114,7 @@ def _of_test(facts: FileFacts, test: ast.expr, scope: int, *, answer: bool) -> I
             yield from _of_test(facts, part, scope, answer=answer)
     elif isinstance(test, ast.Compare):
         compared = test.comparators[0]
-        is_simple = len(test.ops) == 1 and isinstance(compared, ast.Constant | ast.UnaryOp)
+        is_simple = len(test.ops) == 1 and isinstance(compared, (ast.Constant, ast.UnaryOp))
         value = facts.value(compared, scope)
         if is_simple and type(test.ops[0]) in _COMPARED and len(value.constants) == 1:
             asked = _asked(facts, test.left, scope)
@@ -143,7 +143,7 @@ def _asked(facts: FileFacts, read: ast.expr, scope: int) -> Demand | None:
     if isinstance(value, ast.Call):
         return _by_call(facts, value, scope)
     # A name that has one value in all the file, or `if False:` itself.
-    values = facts.value(read, scope) if isinstance(read, ast.Name | ast.Constant) else UNKNOWN
+    values = facts.value(read, scope) if isinstance(read, (ast.Name, ast.Constant)) else UNKNOWN
     is_one = values.is_known and len(values.constants) == 1
     return Demand(ast.unparse(read), settled=values.constants) if is_one else None
 

@@ -76,7 +76,7 @@ class SettingsAnalysis(Containment):
             return self._member(value, above)
         if isinstance(above, ast.Subscript) and above.value is value.node:
             return self._read(value, above, above.slice)
-        return self._into_call(value, above) if isinstance(above, ast.Call | ast.keyword) else self.passes(value)
+        return self._into_call(value, above) if isinstance(above, (ast.Call, ast.keyword)) else self.passes(value)
 
     def _member(self, value: Value, member: ast.Attribute) -> Iterable[Move | Sink]:
         call = self.facts.index.parents[member]
@@ -91,7 +91,7 @@ class SettingsAnalysis(Containment):
 
     def _read(self, value: Value, node: ast.expr, key: ast.expr | None) -> Iterable[Move | Sink]:
         """One entry by its key, as far as that tells that it is another one."""
-        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+        if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             return []
         section = tuple(value.label.split(_BELOW)) if value.label else ()
         name = key.value if isinstance(key, ast.Constant) else None

@@ -105,7 +105,7 @@ class OrderAnalysis(Analysis):
 
     def _spelled(self, value: Value, above: ast.AST | None) -> Iterable[Move | Sink]:
         """A text of the entries may be cut and searched: nobody counts its letters."""
-        if isinstance(above, ast.BinOp | ast.FormattedValue | ast.JoinedStr):
+        if isinstance(above, (ast.BinOp, ast.FormattedValue, ast.JoinedStr)):
             return [value.at(above)]
         is_list = isinstance(above, ast.Call) and files.is_listed(self.facts, above)
         return [Sink(loops.LISTS, above)] if is_list else self.passes(value)  # type: ignore[arg-type]
@@ -214,7 +214,7 @@ class OrderAnalysis(Analysis):
             index = loops.index_name(made.generators[0].target) if value.label == _NUMBERED else None
             is_numbered = index is not None and index in names_in(made.value) | names_in(made.key)
             yield Sink(loops.IDS, made) if is_numbered else replace(value, node=made, label=loops.KEYED)
-        elif isinstance(made, ast.ListComp | ast.GeneratorExp):
+        elif isinstance(made, (ast.ListComp, ast.GeneratorExp)):
             index = loops.index_name(above.target) if value.label == _NUMBERED else None
             is_numbered = index is not None and isinstance(made.elt, ast.Tuple) and index in names_in(made.elt)
             yield replace(value, node=made, label=_ZIPPED if is_numbered else "")

@@ -72,7 +72,7 @@ def _is_length(value: ast.expr | None, mapping: ast.expr) -> bool:
 def filled(node: ast.stmt) -> tuple[ast.expr, ast.expr | None] | None:
     """The list that a statement appends to, and what it appends."""
     if isinstance(node, ast.AugAssign):
-        is_longer = isinstance(node.op, ast.Add) and isinstance(node.value, ast.List | ast.ListComp)
+        is_longer = isinstance(node.op, ast.Add) and isinstance(node.value, (ast.List, ast.ListComp))
         return (node.target, node.value) if is_longer else None
     call = node.value if isinstance(node, ast.Expr) else None
     is_addition = is_method_call(call, "append", "extend") and len(call.args) == 1
@@ -85,9 +85,9 @@ def statements_in(loop: ast.For | ast.AsyncFor | ast.While) -> Iterator[ast.stmt
     waiting: list[ast.AST] = list(reversed(loop.body))
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.For | ast.AsyncFor | ast.While):
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             iterated = getattr(node, "iter", None)
-            if isinstance(iterated, ast.ListComp | ast.GeneratorExp):  # some of them
+            if isinstance(iterated, (ast.ListComp, ast.GeneratorExp)):  # some of them
                 iterated = iterated.generators[0].iter
             if not (isinstance(iterated, ast.Call) or (isinstance(iterated, ast.Name) and iterated.id in own)):
                 continue
@@ -96,7 +96,7 @@ def statements_in(loop: ast.For | ast.AsyncFor | ast.While) -> Iterator[ast.stmt
             continue
         if isinstance(node, ast.stmt):
             yield node
-        inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler)]
+        inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, (ast.stmt, ast.ExceptHandler))]
         waiting += reversed(inner)
 
 

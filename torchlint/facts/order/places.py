@@ -116,7 +116,7 @@ def _asks_how_many(test: ast.expr, numbers: set[str]) -> bool:
         return counted.id in numbers
     if not isinstance(test, ast.Compare):
         return False
-    is_less = isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
+    is_less = isinstance(test.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
     is_length = isinstance(counted, ast.Call) and getattr(counted.func, "id", "") == "len"
     return is_less and (is_length or isinstance(counted, ast.Subscript))
 
@@ -166,7 +166,7 @@ def is_sent_by_place(facts: FileFacts, entry: ast.Subscript) -> bool:
 def is_sorted_in_place(facts: FileFacts, node: ast.expr) -> bool:
     """`files.sort()`, `random.shuffle` aside; or `self.files = sorted(self.files)`, which takes its place."""
     statement = facts.index.statement_of(node)
-    call = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+    call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
     if not isinstance(call, ast.Call) or leaves_ties(call):
         return False
     if isinstance(statement, ast.Assign):

@@ -78,13 +78,13 @@ def _of_end(facts: FileFacts, end: End) -> bool | None:
             return False
         is_made_of_text = holds_text(facts, node.generators[0].iter, scope)
         return is_made_of_text or is_text(facts, node.elt, facts.index.inner_scopes[node].index) or None
-    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
         return any(kind_of(facts, one, scope) is Kind.TEXT for one in node.elts) if node.elts else None
     if isinstance(node, ast.Dict):
         return any(key is not None and kind_of(facts, key, scope) is Kind.TEXT for key in node.keys) or None
     if isinstance(node, ast.BinOp):
         return any(holds_text(facts, side, scope) for side in (node.left, node.right)) or None
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice | ast.Tuple):
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Slice, ast.Tuple)):
         return holds_text(facts, node.value, scope) or None
     return _of_call(facts, node, scope) if isinstance(node, ast.Call) else None
 
@@ -125,7 +125,7 @@ def _of_call(facts: FileFacts, call: ast.Call, scope: int) -> bool | None:
 
 def _is_filled(facts: FileFacts, container: ast.expr, scope: int) -> bool:
     """`names = set()`, `lines = []` that the same function fills with text."""
-    if not isinstance(container, ast.Name | ast.Attribute):
+    if not isinstance(container, (ast.Name, ast.Attribute)):
         return False
     added = facts.cached(_added).get((facts.function_of(scope), ast.unparse(container)), [])
     return any(
@@ -252,7 +252,7 @@ class HashAnalysis(Analysis):
             return [Sink(use, value.node)]
         called = above.func if isinstance(above, ast.Call) else None
         is_number = called is not None and self.facts.names(called, self.facts.index.scope_of(called)).only in _NUMBERS
-        is_kept = is_number or isinstance(above, ast.BinOp | ast.UnaryOp | ast.JoinedStr | ast.FormattedValue)
+        is_kept = is_number or isinstance(above, (ast.BinOp, ast.UnaryOp, ast.JoinedStr, ast.FormattedValue))
         return [value.at(above)] if is_kept else self.passes(value)  # type: ignore[arg-type]
 
 

@@ -21,7 +21,7 @@ from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Found, place_of
 from torchlint.facts.scopes import BindingKind, CallSite
 from torchlint.facts.tensors.methods import method_named
-from torchlint.facts.tree import last_word, method_called, targets_of, words_in
+from torchlint.facts.tree import last_word, method_called, nodes_in, targets_of, words_in
 from torchlint.facts.values import argument_of, may_be_hidden
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _is_tested(facts: FileFacts, asked: ast.expr | None, scope: int) -> bool:
     """`shuffle=sampler is None`, `shuffle=not distributed`, also by a name: the usual run is the one where it is so."""
     if isinstance(asked, ast.IfExp) and facts.value(asked.body, scope).only(bool) is True:
         return _is_tested(facts, asked.test, scope)
-    if isinstance(asked, ast.Compare | ast.UnaryOp | ast.BoolOp):
+    if isinstance(asked, (ast.Compare, ast.UnaryOp, ast.BoolOp)):
         return not facts.value(asked, scope).is_known
     bound = facts.bindings(asked, scope)
     kept = attribute_values(facts, asked, scope) if isinstance(asked, ast.Attribute) else None
@@ -152,7 +152,7 @@ def is_incidental(facts: FileFacts, site: CallSite) -> bool:
         return True
     said, calls = _words_of(facts, site.statement)
     # What the draw is handed by a keyword says how it draws, not what for: `DataLoader(..., worker_init_fn=...)`.
-    handed = (node for keyword in site.node.keywords for node in ast.walk(keyword.value))
+    handed = (node for keyword in site.node.keywords for node in nodes_in(keyword.value))
     return said or (bool(calls) and not calls <= {site.node, *handed})
 
 
@@ -160,9 +160,9 @@ def is_incidental(facts: FileFacts, site: CallSite) -> bool:
 def _words_of(facts: FileFacts, statement: ast.stmt) -> tuple[bool, frozenset[ast.AST]]:  # noqa: ARG001
     """Whether what a simple statement assigns to says so, and its calls of functions that do."""
     targets = targets_of(statement)
-    if not targets and not isinstance(statement, ast.Expr | ast.Return):
+    if not targets and not isinstance(statement, (ast.Expr, ast.Return)):
         return False, frozenset()
-    calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call))
+    calls = (node for node in nodes_in(statement) if isinstance(node, ast.Call))
     said = any(_INCIDENTAL.search(word.lower()) for word in words_in(*targets))
     return said, frozenset(call for call in calls if _INCIDENTAL.search(last_word(call.func).lower()))
 

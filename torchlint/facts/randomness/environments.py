@@ -106,7 +106,7 @@ def makes_environment(facts: FileFacts, site: CallSite, names: Names) -> bool:
     known = facts.value(wanted, site.scope)
     if known.is_known:
         return all(isinstance(one, str) and re.fullmatch(_TABLE.random, one) for one in known.constants)
-    return isinstance(wanted, ast.Name | ast.Attribute | ast.Subscript)
+    return isinstance(wanted, (ast.Name, ast.Attribute, ast.Subscript))
 
 
 def samples_actions(facts: FileFacts, site: CallSite) -> bool:

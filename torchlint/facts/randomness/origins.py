@@ -190,7 +190,7 @@ class Origins(msgspec.Struct):
         if value is None or binding.kind not in (BindingKind.ASSIGN, BindingKind.ELEMENT, BindingKind.PART):
             return
         statement = binding.statement
-        if isinstance(statement, ast.For | ast.AsyncFor):
+        if isinstance(statement, (ast.For, ast.AsyncFor)):
             is_element = not (keeping is not None and statement in ast.walk(keeping))
         elif statement is not None:
             self._tested(statement)
@@ -203,7 +203,7 @@ class Origins(msgspec.Struct):
             is_counted = any(binding.kind is BindingKind.ELEMENT for binding in bindings)
             if isinstance(node, ast.Name) and (is_counted or not bindings):
                 return True  # the variable of a loop, or of the comprehension around
-        return not isinstance(subscript.slice, ast.Slice | ast.Constant)
+        return not isinstance(subscript.slice, (ast.Slice, ast.Constant))
 
     def _tested(self, statement: ast.stmt) -> None:
         """A draw that decides whether a statement runs decides what it makes."""

@@ -174,6 +174,6 @@ def is_fixed(facts: FileFacts, seed: ast.expr, scope: int, is_fixed_name: IsFixe
         if seed.keywords or facts.names(seed.func, scope).only not in _CONVERSIONS:
             return False
         return all(is_fixed(facts, argument, scope, is_fixed_name) for argument in seed.args)
-    if not isinstance(seed, ast.Attribute | ast.BinOp | ast.UnaryOp | ast.Subscript):
+    if not isinstance(seed, (ast.Attribute, ast.BinOp, ast.UnaryOp, ast.Subscript)):
         return False
     return all(is_fixed(facts, part, scope, is_fixed_name) for part in children(seed))  # type: ignore[arg-type]

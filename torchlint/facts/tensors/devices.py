@@ -57,7 +57,7 @@ def devices_of(facts: FileFacts, expression: ast.expr | None, scope: int) -> Dev
     """Where a tensor or module may be: `x.cuda()`, `x.to("cpu")`, made there, or made of such by its methods."""
     if expression is None:
         return Device.UNKNOWN
-    if isinstance(expression, ast.Name | ast.Attribute) and _is_moved(facts, expression, scope):
+    if isinstance(expression, (ast.Name, ast.Attribute)) and _is_moved(facts, expression, scope):
         return Device.CUDA
     steps = step_back(facts, Definition(expression, scope))
     if steps is not None:
@@ -152,7 +152,7 @@ def _moves(facts: FileFacts) -> dict[str, list[CallSite]]:
     """The statements that move something, to wherever, by what they move; `model.to(torch.half)` moves nothing."""
     alone = ((one, one.node) for one in facts.symbols.calls if one.is_alone)
     calls = ((site, call, call.func.value) for site, call in alone if is_method_call(call, "cuda", "to", "cpu"))
-    named = ((site, call.args[:1], one) for site, call, one in calls if isinstance(one, ast.Name | ast.Attribute))
+    named = ((site, call.args[:1], one) for site, call, one in calls if isinstance(one, (ast.Name, ast.Attribute)))
     moving = ((one, site) for site, to, one in named if not any(is_dtype(facts, place, site.scope) for place in to))
     return grouped((ast.unparse(one), site) for one, site in moving)
 

@@ -96,7 +96,7 @@ def _of_number(facts: FileFacts, expression: ast.expr, scope: int) -> str | None
         return "integer" if is_count(facts, expression, scope) else None
     if all(isinstance(value, int) for value in values.constants):
         return "integer"
-    return "float" if all(isinstance(value, int | float) for value in values.constants) else None
+    return "float" if all(isinstance(value, (int, float)) for value in values.constants) else None
 
 
 def is_count(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
@@ -161,7 +161,7 @@ def _of_factory(facts: FileFacts, call: ast.Call, name: str, scope: int) -> str 
 
 
 def _of_display(facts: FileFacts, display: ast.expr, scope: int) -> str | None:
-    if not isinstance(display, ast.List | ast.Tuple):
+    if not isinstance(display, (ast.List, ast.Tuple)):
         return _of_number(facts, display, scope)
     kinds = {_of_display(facts, item, scope) for item in display.elts[:50]}
     return None if not kinds or None in kinds else "float" if "float" in kinds else "integer"

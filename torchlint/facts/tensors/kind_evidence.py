@@ -149,13 +149,13 @@ def _of_element(ask: Ask, facts: FileFacts, source: ast.expr, scope: int) -> Kin
 @followed(otherwise=Kind.UNKNOWN)
 def of_piece(facts: FileFacts, ask: Ask, value: ast.expr, scope: int, part: Part) -> Kind:
     """The kind of a part of a value: `values, indices = x.topk(3)` are tensors; `b, c = x.shape` are numbers."""
-    if isinstance(value, ast.Tuple | ast.List):
+    if isinstance(value, (ast.Tuple, ast.List)):
         if any(isinstance(element, ast.Starred) for element in value.elts):
             return Kind.UNKNOWN
         is_there = isinstance(part, int) and -len(value.elts) <= part < len(value.elts)
         chosen = [value.elts[part]] if is_there and isinstance(part, int) else value.elts
         return agreed(ask(facts, element, scope) for element in chosen)
-    if isinstance(value, ast.ListComp | ast.GeneratorExp):
+    if isinstance(value, (ast.ListComp, ast.GeneratorExp)):
         inner = facts.index.inner_scopes.get(value)
         return Kind.UNKNOWN if inner is None else ask(facts, value.elt, inner.index)
     if isinstance(value, ast.Attribute) and value.attr == "shape":

@@ -146,7 +146,7 @@ def _is_forward_input(facts: FileFacts, scope: int, name: str) -> bool:
 
 def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int) -> Kind:
     left, right = (kind_of(facts, e, scope) for e in (expression.left, expression.right))
-    if isinstance(expression.op, ast.Mod | ast.Mult) and left is Kind.TEXT:
+    if isinstance(expression.op, (ast.Mod, ast.Mult)) and left is Kind.TEXT:
         return Kind.TEXT
     if isinstance(expression.op, ast.Add) and Kind.TEXT in (left, right):
         return Kind.TEXT
@@ -155,7 +155,7 @@ def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int) -> Kind:
             return kind
     if isinstance(expression.op, ast.Div) and left is Kind.PATH:
         return Kind.PATH
-    if left is Kind.SET and isinstance(expression.op, ast.BitOr | ast.BitAnd | ast.Sub | ast.BitXor):
+    if left is Kind.SET and isinstance(expression.op, (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor)):
         return Kind.SET
     return left if left is right else Kind.UNKNOWN
 
@@ -163,9 +163,9 @@ def _of_operation(facts: FileFacts, expression: ast.BinOp, scope: int) -> Kind:
 def _of_comparison(facts: FileFacts, expression: ast.Compare, scope: int) -> Kind:
     """`x > y` is a tensor where one of them is; `x is y`, `x in y` and `x == None` are not."""
     right = expression.comparators[0]
-    if isinstance(expression.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn) or len(expression.ops) > 1:
+    if isinstance(expression.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)) or len(expression.ops) > 1:
         return Kind.UNKNOWN
-    if isinstance(right, ast.Constant) and not isinstance(right.value, int | float):
+    if isinstance(right, ast.Constant) and not isinstance(right.value, (int, float)):
         return Kind.UNKNOWN
     sides = [kind_of(facts, side, scope) for side in (expression.left, right)]
     return next((kind for kind in (Kind.TENSOR, Kind.NDARRAY) if kind in sides), Kind.UNKNOWN)

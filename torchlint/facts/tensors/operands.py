@@ -37,8 +37,8 @@ def picked_result(one: Definition) -> Part | None:
 def part_of_result(facts: FileFacts, expression: ast.expr, scope: int) -> Part | None:
     """What `x.sort().values`, `x.sort()[0]` or `x.chunk(2)[0]` picks, also from a name that stands for such a call."""
     is_field = isinstance(expression, ast.Attribute) and expression.attr in _FIELDS
-    is_item = isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant | ast.UnaryOp)
-    if not isinstance(expression, ast.Attribute | ast.Subscript) or not (is_field or is_item):
+    is_item = isinstance(expression, ast.Subscript) and isinstance(expression.slice, (ast.Constant, ast.UnaryOp))
+    if not isinstance(expression, (ast.Attribute, ast.Subscript)) or not (is_field or is_item):
         return None
     call, where = made_by(facts, expression.value, scope)
     if call is None or not _gives_several(facts, call, where, is_named=is_field):
@@ -80,7 +80,7 @@ def operand(facts: FileFacts, call: ast.Call, scope: int) -> ast.expr | None:
     is_function = name is not None and name.startswith(FUNCTIONS)
     if name is not None and is_function and not hangs_on_call(name):
         first = call.args[0] if call.args else argument_of(call, "input", None)
-        if isinstance(first, ast.List | ast.Tuple):  # `torch.cat([a, b])`
+        if isinstance(first, (ast.List, ast.Tuple)):  # `torch.cat([a, b])`
             return first.elts[0] if first.elts else None
         return first
     return call.func.value if isinstance(call.func, ast.Attribute) else None

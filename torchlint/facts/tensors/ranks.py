@@ -170,8 +170,8 @@ def _of_named(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Dimens
     if called.shape == "line":
         return frozenset({1})
     if name == "randint":  # low and high before the sizes, or high alone
-        sizes = next((a for a in call.args if isinstance(a, ast.Tuple | ast.List)), argument_of(call, "size", None))
-        return frozenset({len(sizes.elts)}) if isinstance(sizes, ast.Tuple | ast.List) else UNKNOWN
+        sizes = next((a for a in call.args if isinstance(a, (ast.Tuple, ast.List))), argument_of(call, "size", None))
+        return frozenset({len(sizes.elts)}) if isinstance(sizes, (ast.Tuple, ast.List)) else UNKNOWN
     if called.shape == "given" or name == "permute":
         return _of_sizes(facts, call, name, scope)
     inner = operand(facts, call, scope)
@@ -222,7 +222,7 @@ def _reduced(
     keeps = argument_of(call, "keepdim", None) or (own[1] if len(own) > 1 else None)
     if keeps is not None and facts.value(keeps, scope).constants != (False,):
         return ranks if facts.value(keeps, scope).constants == (True,) else UNKNOWN
-    return _moved(ranks, -len(dimension.elts) if isinstance(dimension, ast.Tuple | ast.List) else -1)
+    return _moved(ranks, -len(dimension.elts) if isinstance(dimension, (ast.Tuple, ast.List)) else -1)
 
 
 def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Dimensions:
@@ -231,7 +231,7 @@ def _of_sizes(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Dimens
     if not sizes or any(isinstance(size, ast.Starred) for size in sizes):
         return UNKNOWN
     first = sizes[0]
-    if isinstance(first, ast.Tuple | ast.List):
+    if isinstance(first, (ast.Tuple, ast.List)):
         return UNKNOWN if any(isinstance(e, ast.Starred) for e in first.elts) else frozenset({len(first.elts)})
     if len(sizes) > 1 or isinstance(first, ast.UnaryOp) or _is_number(facts, first, scope):
         return frozenset({len(sizes)})

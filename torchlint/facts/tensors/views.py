@@ -48,10 +48,10 @@ def _of_subscript(facts: FileFacts, expression: ast.Subscript, scope: int) -> Un
     """`x[None]`, `x[:, None]`, `x[..., None]`, `x[:1]`, `x[0, 2:3]`."""
     parts = index_parts(expression)
     bare = (part.operand if isinstance(part, ast.UnaryOp) else part for part in parts)
-    if not all(isinstance(part, ast.Slice | ast.Constant) for part in bare):
+    if not all(isinstance(part, (ast.Slice, ast.Constant)) for part in bare):
         return UNKNOWN
     inner = unit_dims_of(facts, expression.value, scope)
-    taken = sum(isinstance(part, ast.Constant | ast.UnaryOp) and not _is_kept(part) for part in parts)
+    taken = sum(isinstance(part, (ast.Constant, ast.UnaryOp)) and not _is_kept(part) for part in parts)
     rank = None if inner.rank is None else inner.rank + sum(map(is_literal_none, parts)) - taken
     kept = [part for part in parts if _is_kept(part)]
     dots = next((index for index, part in enumerate(kept) if is_ellipsis(part)), len(kept))
@@ -95,7 +95,7 @@ def _of_made(facts: FileFacts, call: ast.Call, scope: int) -> UnitDims:
 
 
 def _of_sizes(facts: FileFacts, sizes: Sequence[ast.expr], scope: int, *, only_first: bool) -> UnitDims:
-    if sizes and isinstance(sizes[0], ast.Tuple | ast.List):
+    if sizes and isinstance(sizes[0], (ast.Tuple, ast.List)):
         sizes = sizes[0].elts
     elif only_first or not sizes or (len(sizes) == 1 and not isinstance(sizes[0], ast.Constant)):
         return UNKNOWN  # one name may hold a whole shape
@@ -108,14 +108,14 @@ def _of_sizes(facts: FileFacts, sizes: Sequence[ast.expr], scope: int, *, only_f
 def _of_display(display: ast.expr) -> UnitDims:
     """`torch.tensor([[1.0], [2.0]])`, or a number, which has no dimension."""
     places, rank = set(), 0
-    while isinstance(display, ast.List | ast.Tuple) and display.elts:
+    while isinstance(display, (ast.List, ast.Tuple)) and display.elts:
         if any(isinstance(element, ast.Starred) for element in display.elts):
             return UNKNOWN
         if len(display.elts) == 1:
             places.add(rank)
         rank += 1
         display = display.elts[0]
-    is_number = isinstance(display, ast.Constant | ast.UnaryOp)
+    is_number = isinstance(display, (ast.Constant, ast.UnaryOp))
     return UnitDims(frozenset(places), rank) if is_number else UNKNOWN
 
 
@@ -184,8 +184,8 @@ def _expanded(facts: FileFacts, call: ast.Call, name: str, scope: int) -> Shared
     ones = unit_dims_of(facts, source, scope)
     own = call.args[1:] if source in call.args else call.args
     sizes: Sequence[ast.expr] | None = own
-    is_one = len(own) == 1 and ones.rank != 0 and not isinstance(own[0], ast.Constant | ast.UnaryOp)
-    if len(own) == 1 and isinstance(own[0], ast.Tuple | ast.List):
+    is_one = len(own) == 1 and ones.rank != 0 and not isinstance(own[0], (ast.Constant, ast.UnaryOp))
+    if len(own) == 1 and isinstance(own[0], (ast.Tuple, ast.List)):
         sizes = own[0].elts
     elif name != "expand" or (is_one and not facts.value(own[0], scope).is_known):
         sizes = None  # the shape of another tensor, or one that a name holds
@@ -231,7 +231,7 @@ def _strided(facts: FileFacts, call: ast.Call, scope: int) -> SharedView | None:
     """`x.as_strided(size, stride)` whose strides lead to one place twice."""
     size = beside_operand(facts, call, scope, "size")
     stride = beside_operand(facts, call, scope, "stride", 1)
-    if not isinstance(size, ast.Tuple | ast.List) or not isinstance(stride, ast.Tuple | ast.List):
+    if not isinstance(size, (ast.Tuple, ast.List)) or not isinstance(stride, (ast.Tuple, ast.List)):
         return None
     pairs = list(zip(size.elts, stride.elts, strict=False))
     if len(size.elts) != len(stride.elts) or any(isinstance(e, ast.Starred) for pair in pairs for e in pair):

@@ -39,7 +39,7 @@ def is_optimizer(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
 
 
 def _is_one(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
-    holder = expression.value if isinstance(expression, ast.Attribute | ast.Subscript) else None
+    holder = expression.value if isinstance(expression, (ast.Attribute, ast.Subscript)) else None
     if _SEVERAL.fullmatch(last_word(holder)):  # `self.optimizers[i]`, `optims.generator`
         return True
     is_made = any(is_optimizer_class(maker_of(name)) for name in facts.names(expression, scope).names)
@@ -190,7 +190,7 @@ def _moves(target: ast.expr, change: list[ast.expr]) -> bool:
 
 def _factors(change: ast.expr) -> Iterator[ast.expr]:
     """What is multiplied and divided in an expression; of a call, what is called."""
-    if isinstance(change, ast.BinOp) and isinstance(change.op, ast.Mult | ast.Div):
+    if isinstance(change, ast.BinOp) and isinstance(change.op, (ast.Mult, ast.Div)):
         yield from (*_factors(change.left), *_factors(change.right))
     elif isinstance(change, ast.UnaryOp):
         yield from _factors(change.operand)

@@ -107,7 +107,7 @@ def _varies(facts: FileFacts, site: CallSite, name: str) -> bool:
             return False
     given = argument_of(call, "p", 1 if name in DROPOUT_FUNCTIONS else 0)
     rate = facts.value(given, site.scope)
-    return given is None or (rate.is_known and all(isinstance(one, int | float) and one > 0 for one in rate.constants))
+    return given is None or (rate.is_known and all(isinstance(one, (int, float)) and one > 0 for one in rate.constants))
 
 
 def weight_loaders(facts: FileFacts) -> frozenset[str]:

@@ -92,7 +92,7 @@ def _is_data(argument: ast.expr) -> bool:
     """A display, text or a number with a fraction: no size of a tensor."""
     if isinstance(argument, ast.Constant):
         return not isinstance(argument.value, int)
-    return not isinstance(argument, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.BinOp)
+    return not isinstance(argument, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp))
 
 
 def _is_whole_number(facts: FileFacts, expression: ast.expr, scope: int) -> bool:
@@ -127,7 +127,7 @@ def _sizes(call: ast.Call) -> Iterator[ast.expr]:
     is_strided = last_word(call.func).endswith(_LAID_OUT)
     named = (keyword.value for keyword in call.keywords if keyword.arg in ("size", "shape"))
     for argument in (*call.args[: 1 if is_strided else None], *named):
-        if isinstance(argument, ast.Tuple | ast.List):
+        if isinstance(argument, (ast.Tuple, ast.List)):
             yield from argument.elts
         elif isinstance(argument, ast.BinOp):  # `x.shape[:-1] + (0,)`
             yield from (part for node in ast.walk(argument) if isinstance(node, ast.Tuple) for part in node.elts)
@@ -141,7 +141,7 @@ def is_beside_the_point(facts: FileFacts, site: CallSite) -> bool:
         return True
     for index in facts.around(site.scope):
         node = facts.symbols.scopes[index].node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
         is_function = not isinstance(node, ast.ClassDef)
         if is_function and (_STAND_IN.search(node.name) or node.name == "__new__"):

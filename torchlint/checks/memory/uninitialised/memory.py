@@ -91,7 +91,7 @@ class Memory(Containment):
             yield from self._seen(value, super().passes(value))
 
     def beyond(self, move: Move) -> Iterator[Move | Sink]:
-        if isinstance(move, Value | Exit):
+        if isinstance(move, (Value, Exit)):
             return
         if isinstance(move, Kept) and isinstance(move.target, ast.Name):
             # `x += 1`
@@ -131,7 +131,7 @@ class Memory(Containment):
             return self._member(value, above)
         if isinstance(above, ast.Subscript):
             return self._subscript(value, above)
-        if isinstance(above, ast.List | ast.Tuple):
+        if isinstance(above, (ast.List, ast.Tuple)):
             # `x[rows, 0]` reads `rows`, `torch.cat([x, y])` both; other displays keep what is in them.
             outer = self.facts.index.parents[above]
             if isinstance(outer, ast.Subscript):
@@ -139,7 +139,7 @@ class Memory(Containment):
             if isinstance(outer, ast.Call) and outer.args[:1] == [above] and _is_joined_in(self.facts, outer):
                 return self._read(value, outer)
             return self.passes(value)
-        if isinstance(above, ast.BinOp | ast.UnaryOp | ast.Compare):
+        if isinstance(above, (ast.BinOp, ast.UnaryOp, ast.Compare)):
             return self._operation(value, above)
         if isinstance(above, ast.AugAssign) and above.value is value.node:
             return self._read(value, above.value)
@@ -203,9 +203,9 @@ class Memory(Containment):
 
     def _operation(self, value: Value, above: ast.BinOp | ast.UnaryOp | ast.Compare) -> Iterable[Move | Sink]:
         if isinstance(above, ast.Compare):
-            if all(isinstance(operator, ast.Is | ast.IsNot) for operator in above.ops):
+            if all(isinstance(operator, (ast.Is, ast.IsNot)) for operator in above.ops):
                 return ()
-            if any(isinstance(operator, ast.In | ast.NotIn | ast.Is | ast.IsNot) for operator in above.ops):
+            if any(isinstance(operator, (ast.In, ast.NotIn, ast.Is, ast.IsNot)) for operator in above.ops):
                 return self._written(value)
         if isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.Not):
             return self._written(value)
@@ -234,7 +234,7 @@ class _Asking(Analysis):
             return ()
         if isinstance(above, ast.Attribute) and (above.attr in METADATA or method_named(above.attr).describes):
             return ()
-        if isinstance(above, ast.Assign | ast.AnnAssign | ast.NamedExpr) and above.value is value.node:
+        if isinstance(above, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and above.value is value.node:
             return self.passes(value)
         call = call_with(self.facts, value.node)
         name = "" if call is None else self.facts.names(call.func, self.facts.index.inner_scope_of(call)).only or ""

@@ -53,7 +53,7 @@ def repeats_of(facts: FileFacts, index: ast.expr | None, scope: int) -> Repeats:
     """Whether `index` names a place twice. For a tuple of indices: no, as soon as one part names none twice."""
     if index is None:
         return Repeats.UNKNOWN
-    if isinstance(index, ast.Slice | ast.Constant | ast.Compare):
+    if isinstance(index, (ast.Slice, ast.Constant, ast.Compare)):
         return Repeats.NO
     if isinstance(index, ast.List) and len({ast.dump(element) for element in index.elts}) == len(index.elts):
         return Repeats.NO if all(isinstance(element, ast.Constant) for element in index.elts) else Repeats.UNKNOWN
@@ -82,7 +82,7 @@ def _named(index: ast.expr) -> Repeats:
 
 
 def _of_parts(facts: FileFacts, index: ast.Tuple, scope: int) -> Repeats:
-    parts = [part for part in index.elts if not isinstance(part, ast.Slice | ast.Constant)]
+    parts = [part for part in index.elts if not isinstance(part, (ast.Slice, ast.Constant))]
     found = {repeats_of(facts, part, scope) for part in parts}
     origins = {_found_by(facts, part, scope) for part in parts}
     are_whole_places = len(origins) == 1 and None not in origins  # `rows, cols = torch.where(mask)`
@@ -126,7 +126,7 @@ def _of_part(facts: FileFacts, index: ast.expr, scope: int) -> Repeats:
     if isinstance(index, ast.BinOp):
         sides = [repeats_of(facts, side, scope) for side in (index.left, index.right)]
         shifted = [s for s, e in zip(sides, (index.left, index.right), strict=True) if not isinstance(e, ast.Constant)]
-        return shifted[0] if len(shifted) == 1 and isinstance(index.op, ast.Add | ast.Sub) else Repeats.UNKNOWN
+        return shifted[0] if len(shifted) == 1 and isinstance(index.op, (ast.Add, ast.Sub)) else Repeats.UNKNOWN
     if isinstance(index, ast.Attribute):
         if index.attr == "indices" and isinstance(index.value, ast.Call):
             return Repeats.NO if called_name(facts, index.value, scope) in _PAIRS else Repeats.UNKNOWN
@@ -221,7 +221,7 @@ def _is_made_one_deep(facts: FileFacts, call: MethodCall, dimension: int, scope:
 
 def is_named_strictly(index: ast.expr | None) -> bool:
     """Whether an index is called labels, targets, edges or neighbours."""
-    while isinstance(index, ast.Subscript | ast.Call):
+    while isinstance(index, (ast.Subscript, ast.Call)):
         index = index.func if isinstance(index, ast.Call) else index.value
         index = index.value if isinstance(index, ast.Attribute) and _keeps(index.attr) else index
     return _NAMED_STRICTLY.search(last_word(index).lower()) is not None

@@ -58,7 +58,7 @@ def takes_each_once(facts: FileFacts, index: ast.expr | None, dimension: int | N
         sides = [side for side, _ in kinds if side not in numbers]
         return bool(sides) and all(_once(facts, side, dimension, scope) for side in sides)
     if isinstance(index, ast.Tuple):
-        parts = [part for part in index.elts if not isinstance(part, ast.Slice | ast.Constant)]
+        parts = [part for part in index.elts if not isinstance(part, (ast.Slice, ast.Constant))]
         return bool(parts) and all(takes_each_once(facts, part, None, scope) for part in parts)
     if isinstance(index, ast.Subscript):
         is_cut = all(isinstance(part, ast.Slice) or is_ellipsis(part) for part in index_parts(index))
@@ -88,7 +88,7 @@ def is_named_for_one(index: ast.expr | None) -> bool:
 
 def _is_reordering(facts: FileFacts, index: ast.expr, scope: int) -> bool:
     """Whether an index is called a permutation, or is `arange` or `randperm` in another shape."""
-    if isinstance(index, ast.Name | ast.Attribute):
+    if isinstance(index, (ast.Name, ast.Attribute)):
         is_named = _REORDERING.search(last_word(index).lower()) is not None
         return is_named and repeats_of(facts, index, scope) not in (Repeats.YES, Repeats.GROUPS)
     while isinstance(index, ast.Call) and method_named(called_name(facts, index, scope)).rearranges:
@@ -102,7 +102,7 @@ def _is_reordering(facts: FileFacts, index: ast.expr, scope: int) -> bool:
 def _has_one(facts: FileFacts, index: ast.expr, dimension: int | None, scope: int) -> bool:
     """Whether an index evidently has one element, in all or along the dimension that is read."""
     if isinstance(index, ast.List):
-        return len(index.elts) == 1 and not isinstance(index.elts[0], ast.Starred | ast.List)
+        return len(index.elts) == 1 and not isinstance(index.elts[0], (ast.Starred, ast.List))
     ones = unit_dims_of(facts, index, scope)
     if dimension is None:
         return False
@@ -126,7 +126,7 @@ def carries_no_gradient(facts: FileFacts, value: ast.expr | None, scope: int) ->
     if isinstance(value, ast.Call):
         name = called_name(facts, value, scope)
         joined = value.args[0] if name == "cat" and value.args else None
-        parts = joined.elts if isinstance(joined, ast.List | ast.Tuple) else [operand(facts, value, scope)]
+        parts = joined.elts if isinstance(joined, (ast.List, ast.Tuple)) else [operand(facts, value, scope)]
         called = method_named(name)
         is_alone = called.reads and called.shape in ("same", "reduced")
         follows = called.carries or is_alone or name in ("cat", "clamp", "fill_")
