@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from torchlint.facts.call_edges import Argument, CallDetails, Edge, call_details
 from torchlint.facts.entries import is_test
-from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.notation import Symbol
 from torchlint.facts.places import Place, bodies_of
@@ -47,13 +46,17 @@ class KnownDetails(Answering):
 class GivenArguments:
     """The literal arguments of all calls, tests aside: how a test calls a function says nothing of how it is used."""
 
-    def __init__(self, summaries: Mapping[str, FileSummary], calls: CallGraph, details: KnownDetails) -> None:
-        self._details = details
-        edges = ((path, edge) for path, summary in summaries.items() if not is_test(path) for edge in summary.edges)
-        told = ((*calls.callee(edge), path, edge) for path, edge in edges)
-        self._calls = grouped(((home, name.removesuffix(".__init__")), (path, edge)) for home, name, path, edge in told)
+    def __init__(self, summaries: Mapping[str, FileSummary], graph: CallGraph, details: KnownDetails) -> None:
+        self._summaries, self._graph, self._details = summaries, graph, details
 
     def of(self, callee: Symbol, parameter: str, position: int | None) -> Iterator[Argument]:
         """What each call gives for a parameter, by keyword or at a position; `...` where that is open."""
-        calls = (self._details.of(path, edge).arguments for path, edge in self._calls.get(callee, ()))
+        calls = (self._details.of(path, edge).arguments for path, edge in self._calls(callee))
         return (call.get(parameter, ... if position is None else call.get(position, ...)) for call in calls)
+
+    def _calls(self, callee: Symbol) -> Iterator[tuple[str, Edge]]:
+        """The calls of a function, or of a class, each with its file."""
+        runs = (callee, (callee[0], f"{callee[1]}.__init__"))
+        paths = {path for one in runs for path, _ in self._graph.callers_of(one)}
+        edges = ((path, edge) for path in sorted(paths) if not is_test(path) for edge in self._summaries[path].edges)
+        return ((path, edge) for path, edge in edges if self._graph.callee(edge) in runs)

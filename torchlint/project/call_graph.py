@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -64,21 +64,28 @@ class CallGraph(Answering):
             self._edges[place].append(edge)
         self._overriding = self._overrides()
 
-    @property
-    def places(self) -> Iterable[Symbol]:
-        """All that calls something."""
-        return self._edges
-
     def edges_from(self, place: Symbol) -> list[Edge]:
         return self._edges.get(place, [])
 
     def calls_of(self, callee: str) -> list[tuple[Symbol, Edge]]:
         """Who calls or mentions a function, by its full name."""
-        return self._into.get(callee, [])
+        callers = self.callers_of(self.defining(symbol_of(callee)))
+        return [(place, edge) for place in callers for edge in self._edges[place] if edge.callee == callee]
+
+    def callers_of(self, callee: Symbol) -> Sequence[Symbol]:
+        """What calls or mentions a function, under whichever name."""
+        return self._callers.get(callee, ())
 
     @functools.cached_property
-    def _into(self) -> dict[str, list[tuple[Symbol, Edge]]]:
-        return grouped((edge.callee, (place, edge)) for place in sorted(self._edges) for edge in self._edges[place])
+    def _callers(self) -> dict[Symbol, list[Symbol]]:
+        """The places alone, as a large project has hundreds of thousands of calls."""
+        found: dict[Symbol, list[Symbol]] = defaultdict(list)
+        for place in sorted(self._edges):
+            for edge in self._edges[place]:
+                callers = found[self.callee(edge)]
+                if not callers or callers[-1] is not place:
+                    callers.append(place)
+        return found
 
     def reached(self, start: Iterable[Symbol]) -> frozenset[Symbol]:
         """All that may run: at import, by calls, by mentions of functions that others call."""

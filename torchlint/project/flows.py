@@ -8,8 +8,9 @@ value stays in sight (`contained`)? One that comes from elsewhere is a result, a
 from __future__ import annotations
 
 import ast
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
@@ -74,18 +75,22 @@ class Flows:
     def __init__(self, project: Project) -> None:
         self._project = project
         self.read, self._interview = project.interview.read, project.interview
-        self._users: dict[str, set[str]] = defaultdict(set)
+        self._users: dict[str, set[str]] = {}
         """The files that name a function or class, by calls and by bases; or a module, by imports."""
         for path, summary in project.summaries.items():
-            if not is_test(path):
-                for symbol in (*(edge.callee for edge in summary.edges), *(base for _, base in summary.bases)):
-                    self._users[plain(symbol)].add(path)
-                for one in summary.imports:
-                    self._users[name_in(one.path)].add(path)
+            symbols = [*(edge.callee for edge in summary.edges), *(base for _, base in summary.bases)]
+            imported = (name_in(one.path) for one in summary.imports)
+            alone = {path}  # one object for all that a single file names: most
+            for symbol in {*imported, *map(plain, symbols)} if not is_test(path) else ():
+                known = self._users.setdefault(symbol, alone)
+                if len(known) > 1:
+                    known.add(path)
+                elif known is not alone:
+                    self._users[symbol] = known | alone
 
-    def users_of(self, symbol: str) -> set[str]:
+    def users_of(self, symbol: str) -> AbstractSet[str]:
         """The files that call a function or class, inherit from a class, or import a module; tests aside."""
-        return self._users[symbol]
+        return self._users.get(symbol, frozenset())
 
     def sink_of(self, exits: Iterable[Exit], analysis: Callable[[FileFacts], Analysis]) -> FarSink | None:
         """The first sink beyond the exits, in the order of the exits and of the files' paths."""
@@ -111,7 +116,7 @@ class Flows:
         waiting = deque(exits)
         found: list[Followed] = []
         for exit_ in each_once(waiting):
-            if exit_.port is None and not self._users[exit_.symbol]:
+            if exit_.port is None and not self.users_of(exit_.symbol):
                 return None  # whoever calls it is none of the project's
             for path in _paths_in_sight(self._project, exit_):
                 facts = self.read(path) if len(found) < _MOST else None
@@ -131,7 +136,7 @@ class Flows:
         if isinstance(exit_.port, Written):
             others = [path for path in self._project.summaries if not is_test(path)]
             return self._project.texts.naming(qualname_of(exit_.port.name), others)
-        users = self._users[exit_.symbol] - {home}
+        users = self.users_of(exit_.symbol) - {home}
         if isinstance(exit_.port, Field):  # it is read by that name alone, in files that make objects by others too
             summaries = self._project.summaries
             edges = {path: summaries[path].edges for path in users if not is_module(exit_.symbol)}

@@ -66,19 +66,9 @@ class Gradients:
         return callee == place or place in self._calls.overriding(callee)
 
     def _callers(self, place: Symbol) -> set[Symbol]:
-        """What calls a function, or a method that it overrides."""
-        return {caller for one in (place, *self._calls.overridden(place)) for caller in self._called_from.get(one, ())}
-
-    @functools.cached_property
-    def _called_from(self) -> dict[Symbol, list[Symbol]]:
-        """What names each function in a call, tests aside."""
-        found: dict[Symbol, list[Symbol]] = defaultdict(list)
-        for place in self._calls.places:
-            for edge in self._calls.edges_from(place) if not is_test(place[0]) else ():
-                callers = found[self._calls.callee(edge)]
-                if not callers or callers[-1] is not place:
-                    callers.append(place)
-        return found
+        """What calls a function, or a method that it overrides, tests aside."""
+        callers = (one for called in (place, *self._calls.overridden(place)) for one in self._calls.callers_of(called))
+        return {one for one in callers if not is_test(one[0])}
 
     def _is_shown(self, place: Symbol, summary: FileSummary, *, from_losses_alone: bool) -> bool:
         """Whether its own file shows that a place is differentiated: that begins there, or in what leads there."""
