@@ -178,6 +178,8 @@ def _objects(facts: FileFacts, site: CallSite) -> Iterator[tuple[int | str, str]
 def _mentioned(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.expr, str]]:
     """The project's functions and classes that a call is given."""
     for argument in all_given(site.node):
+        if isinstance(argument, ast.Name) and not facts.resolver.may_be_code(argument.id, site.scope):
+            continue  # most
         maker = facts.names(argument.func, site.scope).only if isinstance(argument, ast.Call) else None
         if isinstance(argument, (ast.Name, ast.Attribute)) or maker == "functools.partial":
             for callee in project_names(facts, argument, facts.names(argument, site.scope), site.scope):

@@ -62,7 +62,7 @@ def _default_of(resolver: Resolver, option: str) -> str:
 
 _EVERY = ast.Name("any", ast.Load())
 """A key that may name everything."""
-_TAKING = frozenset({"get", "pop", "__getitem__"})
+TAKING = frozenset({"get", "pop", "__getitem__"})
 _MOST = 100
 """Functions and classes that one may be picked from; of more, none is meant."""
 
@@ -79,7 +79,7 @@ def looked_up(resolver: Resolver, call: ast.Call, function: str, scope: int) -> 
         is_name = isinstance(call.args[0], (ast.Name, ast.Attribute, ast.JoinedStr))
         written = pattern_of(resolver, call.args[0], scope) if is_name else ""
         return _picked(resolver, resolver.path, written, has_imports=True) if is_name else None
-    if isinstance(call.func, ast.Attribute) and call.func.attr in _TAKING:  # `globals().get(name)`
+    if isinstance(call.func, ast.Attribute) and call.func.attr in TAKING:  # `globals().get(name)`
         return picked_from(resolver, call.func.value, call.args[0], scope)
     if function != "builtins.getattr" or len(call.args) < 2:
         return None
