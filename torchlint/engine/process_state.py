@@ -97,7 +97,9 @@ class ProcessState:
         try:
             if not self.concerns(path):
                 return read_syntax(path, self.source(path))
-            return self._with_reading(analyse(path, self.source(path), self.tools, self.modules))
+            known = self.modules.at_hand(path)
+            source = self.source(path) if known is None else known.source
+            return self._with_reading(analyse(path, source, self.tools, self.modules))
         except SkippedSource as error:
             return skipped_file(path, shown, error)
         except UnreadableSource as error:

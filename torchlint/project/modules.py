@@ -116,6 +116,10 @@ class ModuleIndex:
         """Whether what is read now stays at hand: no facts had to go yet."""
         return not self._trees.is_full
 
+    def at_hand(self, path: str) -> FileFacts | None:
+        """The whole facts of a file, if it was read before."""
+        return self._trees.get(path)
+
     def own(self, path: str, read: Callable[[], FileFacts]) -> FileFacts:
         """The whole facts of a file for its own check, until `put_back`."""
         self._own = facts = self._trees.take(path) or read()

@@ -12,6 +12,7 @@ from torchlint.checks.framework.drafts import Draft
 from torchlint.checks.framework.registration import Finding, Triggers, check
 from torchlint.checks.framework.visit import Visit, shortened
 from torchlint.diagnostics import Confidence, Location, Related
+from torchlint.facts.classes import base_classes, base_names
 from torchlint.facts.definitions import only_value, seen_values
 from torchlint.facts.entries import is_beside_training
 from torchlint.facts.file import FileFacts
@@ -34,6 +35,7 @@ _COMPILERS = {
 """Which argument of each function holds CUDA source."""
 _LOADED = "torch.utils.cpp_extension.load()."
 _OPS = "torch.ops."
+_FUNCTION = "torch.autograd.Function"
 _COMPILED = re.compile(r"(?:^|[._])(?:C|ext|extension|gpu|kernels?|ops?|backend|native)(?:$|[._])|cuda|Attention")
 """Names of modules that are mostly compiled; inside an autograd Function any module that is not seen may be."""
 _OTHERS = frozenset({"torch", "torchvision", "numpy", "scipy", "cv2", "math", "os", "time", "logging", "functools"})
@@ -82,7 +84,8 @@ def _extensions(project: Project) -> Extensions:
 def _extension_calls(facts: FileFacts) -> Iterator[CallSite]:
     """Calls of functions that may be compiled; most files import none."""
     words = (f"{target.module}.{target.name or ''}" for target, _ in facts.symbols.imports if target.module != "torch")
-    may_call = facts.source.mentions("autograd", "torch.ops") or any(map(_COMPILED.search, words))
+    has_functions = facts.source.mentions("autograd") and any(base == _FUNCTION for _, base in base_classes(facts))
+    may_call = has_functions or facts.source.mentions("torch.ops") or any(map(_COMPILED.search, words))
     if may_call and facts.imports_torch:
         outside = (site for site, names in facts.calls.named if not names.of_project)
         yield from (site for site in outside if _compiled_function(facts, site))
@@ -136,5 +139,4 @@ def _loaded_extension(facts: FileFacts, site: CallSite) -> str:
 def _is_in_function(facts: FileFacts, scope: int) -> bool:
     """Whether a scope lies in a class derived from `torch.autograd.Function`."""
     owner = facts.class_of(scope)
-    bases = [] if owner is None else getattr(facts.symbols.scopes[owner].node, "bases", [])
-    return any("torch.autograd.Function" in facts.names(base, 0).names for base in bases)
+    return owner is not None and _FUNCTION in base_names(facts, owner)
