@@ -58,7 +58,7 @@ def argument_of(call: ast.Call, name: str, position: int | None) -> ast.expr | N
 
 def all_given(call: ast.Call) -> list[ast.expr]:
     """What a call gives, by position and by keyword."""
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
+    return [*call.args, *[keyword.value for keyword in call.keywords]]
 
 
 def may_be_hidden(call: ast.Call, position: int | None) -> bool:

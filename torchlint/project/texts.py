@@ -13,8 +13,8 @@ from torchlint.project.answers import Interview
 _TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
 _PARTS = (b"determinis", b"mps", b"xpu")
 _ALL_WORDS = 3
-_KEPT = 256
-"""Sources that are kept: those named for one value are asked for the next as well."""
+_KEPT = 8_000_000
+"""Bytes of sources that are kept: one value after another asks all of them. What came last is read again."""
 _DEVICES = frozenset({b"mps", b"xpu"})
 """Those of them that say more than that a file is worth a closer look: a comment is not enough."""
 
@@ -28,8 +28,9 @@ class Texts:
 
     def __init__(self, contents: Contents, read: Callable[[str], bytes], interview: Interview) -> None:
         self._contents = contents
-        self._read = functools.lru_cache(_KEPT)(read)
-        self._interview = interview
+        self._from_disk, self._interview = read, interview
+        self._kept: dict[str, bytes] = {}
+        self._room = _KEPT
 
     @functools.cached_property
     def words(self) -> frozenset[str]:
@@ -88,6 +89,15 @@ class Texts:
         """Whether any other source than `path` names an attribute, be it of its own `self`."""
         named = re.compile(rb"\.%s\b" % re.escape(attribute.encode()))
         return any(self._found(named, other, data) for other, data in self._contents() if other != path)
+
+    def _read(self, path: str) -> bytes:
+        data = self._kept.get(path)
+        if data is None:
+            data = self._from_disk(path)
+            if len(data) <= self._room:
+                self._kept[path] = data
+                self._room -= len(data)
+        return data
 
     def _found(self, text: re.Pattern[bytes], path: str, data: bytes) -> list[bytes]:
         """Where a source's code has a text. Only what has it anywhere, comments included, is parsed for that."""
