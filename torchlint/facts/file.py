@@ -107,14 +107,17 @@ class FileFacts(msgspec.Struct):
         return self.cached(CallIndex)
 
     @property
+    @memoized
     def code(self) -> str:
         """The program without its comments, evenly spelled: slow, for the few candidates of a question about words."""
-        return self.cached(_unparsed)
+        return ast.unparse(self.tree)
 
     @property
+    @memoized
     def imports_torch(self) -> bool:
         """Whether the file imports torch itself, not only something built on it."""
-        return self.cached(_imports_torch)
+        imported = (target for target, _ in self.symbols.imports if not target.level)
+        return any(target.module.partition(".")[0] == "torch" for target in imported)
 
     def value(self, expression: ast.expr | None, scope: int) -> Values:
         return value_of(self, expression, scope)
@@ -155,9 +158,11 @@ class FileFacts(msgspec.Struct):
             return self.symbols.scopes[function].qualname
         return MAIN if self.is_guarded(statement) else ""
 
+    @memoized
     def is_guarded(self, statement: ast.stmt | None) -> bool:
         """Whether a statement stands under `if __name__ == "__main__":`."""
-        return statement is not None and _is_guarded(self, statement)
+        is_guard = isinstance(statement, ast.If) and is_main_guard(statement.test)
+        return is_guard or (statement is not None and self.is_guarded(self.symbols.parents[statement]))
 
     def function_of(self, scope: int) -> int | None:
         """The innermost function scope around `scope`, itself included."""
@@ -170,7 +175,11 @@ class FileFacts(msgspec.Struct):
 
     def calls_in(self, function: int | None) -> list[CallSite]:
         """The calls of a function, or of code that no function holds, without those of functions in it."""
-        return self.cached(_calls_by_function).get(function, [])
+        return self._calls_by_function().get(function, [])
+
+    @memoized
+    def _calls_by_function(self) -> dict[int | None, list[CallSite]]:
+        return grouped((self.function_of(site.scope), site) for site in self.symbols.calls)
 
     def class_of(self, scope: int) -> int | None:
         """The class whose method `scope` lies in."""
@@ -182,24 +191,6 @@ class FileFacts(msgspec.Struct):
         while current is not None:
             yield current
             current = self.symbols.scopes[current].parent
-
-
-@memoized
-def _is_guarded(facts: FileFacts, statement: ast.stmt) -> bool:
-    is_guard = isinstance(statement, ast.If) and is_main_guard(statement.test)
-    return is_guard or facts.is_guarded(facts.symbols.parents[statement])
-
-
-def _calls_by_function(facts: FileFacts) -> dict[int | None, list[CallSite]]:
-    return grouped((facts.function_of(site.scope), site) for site in facts.symbols.calls)
-
-
-def _unparsed(facts: FileFacts) -> str:
-    return ast.unparse(facts.tree)
-
-
-def _imports_torch(facts: FileFacts) -> bool:
-    return any(target.module.partition(".")[0] == "torch" and not target.level for target, _ in facts.symbols.imports)
 
 
 Places = dict[str, list[int]]

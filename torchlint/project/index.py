@@ -23,7 +23,7 @@ from torchlint.facts.randomness.origins import Drawn
 from torchlint.facts.randomness.saved import drawn_results
 from torchlint.facts.summary import FileSummary
 from torchlint.facts.watch import Watch
-from torchlint.project.call_details import GivenArguments, KnownDetails
+from torchlint.project.call_details import KnownDetails
 from torchlint.project.configurations import ConfigurationFiles
 from torchlint.project.environments import Environments, environments_of
 from torchlint.project.flows import Flows
@@ -41,17 +41,7 @@ Answer = TypeVar("Answer")
 _MAX_ENVIRONMENT_FILE = 500_000
 """Bytes. What is larger is data, not a script."""
 
-_SHARED = (
-    "summaries",
-    "programs",
-    "environment",
-    "texts",
-    "turns_mode_on",
-    "targets",
-    "gradients",
-    "arguments",
-    "flows",
-)
+_SHARED = (*("summaries", "programs", "environment", "texts", "turns_mode_on", "targets", "gradients", "flows"),)
 """Answers that cost something: worked out before a copy is made, so that every copy has them."""
 
 
@@ -241,11 +231,6 @@ class Project(ProjectInputs):
     def gradients(self) -> Gradients:
         """Where the project's code is differentiated."""
         return Gradients(self)
-
-    @functools.cached_property
-    def arguments(self) -> GivenArguments:
-        """What calls of the project give its functions."""
-        return GivenArguments(self.summaries, self.programs.calls, self.call_details)
 
     @functools.cached_property
     def call_details(self) -> KnownDetails:

@@ -14,6 +14,7 @@ from torchlint.checks.framework.drafts import Asked, AskedCallee, AskedTensor, G
 from torchlint.diagnostics import Location, Related
 from torchlint.facts.call_edges import Argument
 from torchlint.facts.constants import usual_value
+from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.facts.flow.values import Definition, End, Field
 from torchlint.facts.full_names import Callee
@@ -43,7 +44,7 @@ def is_given(path: str, asked: Asked | AskedTensor | AskedCallee, project: Proje
     source = asked.source
     given: Iterable[Argument]
     if isinstance(source, GivenByCalls):
-        given = project.arguments.of((path, source.symbol), source.parameter, source.position)
+        given = _given_by_calls(path, source, project)
     elif isinstance(source, Origin):
         found = constants_of(source, project)
         given = (constant for values in found if values is not None for constant in values.constants)
@@ -53,6 +54,21 @@ def is_given(path: str, asked: Asked | AskedTensor | AskedCallee, project: Proje
     answers = (asked.is_usual if one is ... else meets(one, asked.condition) for one in given)
     first = next(answers, None)
     return asked.is_usual if first is None else first or any(answers)
+
+
+def _given_by_calls(path: str, source: GivenByCalls, project: Project) -> Iterator[Argument]:
+    """What each call gives for a parameter, by keyword or at a position; `...` where that is open.
+
+    Tests aside: how one calls a function says nothing of how it is used.
+    """
+    calls = project.programs.calls
+    runs = ((path, source.symbol), (path, f"{source.symbol}.__init__"))
+    paths = sorted({caller for one in runs for caller, _ in calls.callers_of(one) if not is_test(caller)})
+    edges = ((caller, edge) for caller in paths for edge in project.summaries[caller].edges)
+    for caller, edge in edges:
+        if calls.callee(edge) in runs:
+            given = project.call_details.of(caller, edge).arguments
+            yield given.get(source.parameter, ... if source.position is None else given.get(source.position, ...))
 
 
 def constants_of(origin: Origin, project: Project) -> Iterator[Values | None]:
