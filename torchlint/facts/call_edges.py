@@ -264,8 +264,7 @@ def _literals(facts: FileFacts, arguments: Arguments, scope: int) -> Iterator[tu
             yield "*", ...
             break
         yield index, _literal(facts, argument, scope)
-    for name, value in keywords:
-        yield name or "*", _literal(facts, value, scope) if name else ...
+    yield from ((name or "*", _literal(facts, value, scope) if name else ...) for name, value in keywords)
 
 
 def _literal(facts: FileFacts, expression: ast.expr | None, scope: int) -> Argument:

@@ -193,8 +193,7 @@ def called_by(facts: FileFacts, site: CallSite, names: Names) -> Iterator[tuple[
         return  # nothing is known of it
     given = arguments_of(site.node)
     partials = {callee.name: callee.partial for callee in found.callees}
-    for name in own:
-        yield name, _with_partials(partials.get(name, ()), given)
+    yield from ((name, _with_partials(partials.get(name, ()), given)) for name in own)
     for name in of_project:
         if is_result(name):  # `sample = Sampler(image)`, then `sample(grid)`
             yield _callee(f"{name}.__call__"), given

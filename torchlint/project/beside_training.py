@@ -7,6 +7,7 @@ import functools
 from collections import deque
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -49,19 +50,18 @@ class _Part(msgspec.Struct, frozen=True, array_like=True):
     words: frozenset[str]
 
 
+@dataclass(eq=False)
 class UnusedDefinitions(Answering):
     """Answers that are asked for again by each finding in a definition."""
 
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        super().__init__()
+    project: Project
 
     def hold(self, path: str, name: str) -> bool:
         """Whether nothing outside tests makes a class of a file, calls a function, or names it for others to do so.
 
         Imports name it without a use of it.
         """
-        if not self._project.has_training or is_test(path):
+        if not self.project.has_training or is_test(path):
             return False
         # What names it, or names what does, is no definition itself: two that name each other use nothing.
         waiting = deque([(path, name)])
@@ -79,10 +79,10 @@ class UnusedDefinitions(Answering):
             return None
         found = set()
         having = self._having(path, name)
-        named = self._project.texts.naming(name, self._project.summaries)
+        named = self.project.texts.naming(name, self.project.summaries)
         for other in [one for one in named if not is_test(one) and (one in having or self._may_import(one, path))]:
             for part in (one for one in self._parts_of(other) if name in one.words):
-                is_trial = part.is_guard and only_tries(self._project, other)
+                is_trial = part.is_guard and only_tries(self.project, other)
                 if not part.is_plain and not is_trial:
                     return None
                 found |= {(other, part.name)} if part.is_plain else set()
@@ -91,17 +91,17 @@ class UnusedDefinitions(Answering):
     def _may_import(self, importer: str, path: str) -> bool:
         """Whether a source imports a module of this name that is not found: folders may be put on the path unseen."""
         stem = PurePosixPath(path).stem
-        found = {PurePosixPath(one.path).stem for one in self._project.summaries[importer].imports}
-        return stem not in found and self._project.texts.import_module(stem, importer)
+        found = {PurePosixPath(one.path).stem for one in self.project.summaries[importer].imports}
+        return stem not in found and self.project.texts.import_module(stem, importer)
 
     def _is_open(self, path: str, name: str) -> bool:
         """Whether something may find it by a text, or a decorator hands it to others."""
         own = [one.is_plain for one in self._parts_of(path) if one.name == name]
-        if own != [True] or self._project.configuration_files.say(name):
+        if own != [True] or self.project.configuration_files.say(name):
             return True
         # What others than its package import by name, no text picks.
         if self._imports_anything and all(
-            one.endswith("__init__.py") for one in self._project.importers.get(path, frozenset())
+            one.endswith("__init__.py") for one in self.project.importers.get(path, frozenset())
         ):
             return True
         return any(self._looks_up(one) for one in self._having(path, name))
@@ -109,8 +109,8 @@ class UnusedDefinitions(Answering):
     @functools.cached_property
     def _imports_anything(self) -> bool:
         """Whether some source imports a module by a text of which nothing is known."""
-        named = {path for word in _IMPORTING for path in self._project.texts.naming(word, self._project.summaries)}
-        interview = self._project.interview
+        named = {path for word in _IMPORTING for path in self.project.texts.naming(word, self.project.summaries)}
+        interview = self.project.interview
         return any(interview.answer(path, "imports any", bool, _imports_any) is not False for path in sorted(named))
 
     def _having(self, path: str, name: str) -> set[str]:
@@ -118,20 +118,20 @@ class UnusedDefinitions(Answering):
         return set(reached([path], lambda module: self._importing(module, name)))
 
     def _importing(self, module: str, name: str) -> Iterator[str]:
-        for importer in self._project.importers.get(module, ()):
-            imports = self._project.summaries[importer].imports
+        for importer in self.project.importers.get(module, ()):
+            imports = self.project.summaries[importer].imports
             if any(one.path == module and one.name in ("", name) for one in imports):
                 yield importer
 
     @memoized
     def _looks_up(self, path: str) -> bool:
-        is_worth = any(self._project.texts.naming(word, [path]) for word in _TELLING)
-        return is_worth and self._project.interview.answer(path, "looks up", bool, _looks_up) is not False
+        is_worth = any(self.project.texts.naming(word, [path]) for word in _TELLING)
+        return is_worth and self.project.interview.answer(path, "looks up", bool, _looks_up) is not False
 
     @memoized
     def _parts_of(self, path: str) -> tuple[_Part, ...]:
         kind: Any = tuple[_Part, ...]
-        return self._project.interview.answer(path, "parts", kind, _parts) or ()
+        return self.project.interview.answer(path, "parts", kind, _parts) or ()
 
 
 def _parts(facts: FileFacts) -> tuple[_Part, ...]:

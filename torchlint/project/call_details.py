@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from torchlint.facts.call_edges import CallDetails, Edge, call_details
 from torchlint.facts.memoizing import memoized
 from torchlint.facts.places import Place, bodies_of
@@ -11,13 +13,12 @@ from torchlint.project.answers import Answering, Interview
 _NOTHING = CallDetails()
 
 
+@dataclass(eq=False)
 class KnownDetails(Answering):
     """Where the calls behind edges of the call graph stand, and what they hand on."""
 
-    def __init__(self, interview: Interview, watch: Watch) -> None:
-        self._interview = interview
-        self._watch = watch
-        super().__init__()
+    interview: Interview
+    watch: Watch
 
     def of(self, path: str, edge: Edge) -> CallDetails:
         """Those of an edge of a file; empty ones for what is no call."""
@@ -27,11 +28,11 @@ class KnownDetails(Answering):
     @memoized
     def _of_symbol(self, path: str, symbol: str) -> tuple[CallDetails, ...]:
         question, kind = ("call details", symbol), tuple[CallDetails, ...]
-        found = self._interview.answer(path, question, kind, lambda one: tuple(call_details(one, self._watch, symbol)))
+        found = self.interview.answer(path, question, kind, lambda one: tuple(call_details(one, self.watch, symbol)))
         return found or ()
 
     def body(self, path: str, symbol: str) -> Place | None:
         """The first statement of a function; of several of one name, of the last."""
         question, kind = ("body", symbol), tuple[Place, ...]
-        found = self._interview.answer(path, question, kind, lambda facts: tuple(bodies_of(facts, symbol)))
+        found = self.interview.answer(path, question, kind, lambda facts: tuple(bodies_of(facts, symbol)))
         return (found or (None,))[-1]

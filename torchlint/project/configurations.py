@@ -263,9 +263,7 @@ def _loads(configuration: Configuration, project: Project) -> Iterator[tuple[str
     """Each load of a file of this name, with the source that does it."""
     names = _names(configuration)
     for path, summary in project.summaries.items():
-        for one in summary.configurations:
-            if names & _names(one):
-                yield path, one
+        yield from ((path, one) for one in summary.configurations if names & _names(one))
 
 
 def _names(configuration: Configuration) -> frozenset[str]:

@@ -23,7 +23,6 @@ from torchlint.facts.words import says
 from torchlint.project.call_graph import CallGraph
 
 if TYPE_CHECKING:
-    from torchlint.facts.call_edges import Edge
     from torchlint.facts.file import FileFacts
     from torchlint.facts.summary import FileSummary
     from torchlint.project.index import Project
@@ -55,15 +54,12 @@ class Gradients:
             return True
         starts = [start for start in self._callers(place) if start in self._handed]
         calls = [(start[0], edge) for start in starts for edge in self._calls.edges_from(start)]
-        edges = [(path, edge) for path, edge in calls if self._runs(edge, place)]
+        named = ((path, edge, self._calls.callee(edge)) for path, edge in calls)
+        edges = [(path, edge) for path, edge, one in named if place in (one, *self._calls.overriding(one))]
         if not edges:
             return not passage.is_named_for_data and place not in self._open_methods
         carried = (self._project.call_details.of(path, edge).carried for path, edge in edges)
         return any(not {*passage.parameter, "*"}.isdisjoint(one) for one in carried)
-
-    def _runs(self, edge: Edge, place: Symbol) -> bool:
-        callee = self._calls.callee(edge)
-        return callee == place or place in self._calls.overriding(callee)
 
     def _callers(self, place: Symbol) -> set[Symbol]:
         """What calls a function, or a method that it overrides, tests aside."""

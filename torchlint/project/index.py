@@ -41,7 +41,7 @@ Answer = TypeVar("Answer")
 _MAX_ENVIRONMENT_FILE = 500_000
 """Bytes. What is larger is data, not a script."""
 
-_SHARED = (*("summaries", "programs", "environment", "texts", "turns_mode_on", "targets", "gradients", "flows"),)
+_SHARED = ("summaries", "programs", "environment", "texts", "turns_mode_on", "targets", "gradients", "flows")
 """Answers that cost something: worked out before a copy is made, so that every copy has them."""
 
 

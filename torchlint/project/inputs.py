@@ -74,7 +74,7 @@ class ProjectInputs(Answering):
     def targets(self) -> Targets:
         """The torch releases that each file may run on."""
         root = None if self.is_alone else self.root
-        return Targets(root, self.manifests, self.settings.torch, self.catalogue.releases, self.outside)
+        return Targets(root, self.manifests, self.settings.torch, tuple(self.catalogue.releases), self.outside)
 
     def target_for(self, path: str) -> TorchTarget:
         """The torch releases that a file may run on: those of the nearest manifest, unless the configuration says."""

@@ -58,12 +58,15 @@ class SeedOrder:
         """
         self._calls = calls
         self._trainer_arguments = trainer_arguments
-        generators = ("torch", "numpy", "random")
+        self._orders: dict[str, _Order] = {}
         kinds = (*_STAYING, "") if counts_values else _STAYING
         seeds = [one for summary in summaries.values() for one in summary.seeds if self._seeds_at_once(one)]
         drawn = (one for summary in summaries.values() for one in summary.draws)
         draws = [one for one in drawn if one.makes in kinds or one.is_lasting]
-        self._orders = {one: _Order(one, calls, details, seeds, draws) for one in generators}
+        for name in ("torch", "numpy", "random"):
+            of_name = grouped(((one.path, one.symbol), one) for one in seeds if name in one.generators)
+            drawn_by = grouped(((one.path, one.symbol), one) for one in draws if one.generator == name)
+            self._orders[name] = _Order(name, calls, details, of_name, drawn_by)
 
     def _seeds_at_once(self, seed: SeedCall) -> bool:
         return not (seed.by_argument and seed.name in self._trainer_arguments)
@@ -88,29 +91,21 @@ class SeedOrder:
         return self._orders[generator].late_in((program.path, program.entry.symbol))
 
 
-class _Order:
+class _Order(msgspec.Struct, frozen=True):
     """The order of one generator's events."""
 
-    def __init__(
-        self,
-        generator: str,
-        calls: CallGraph,
-        details: KnownDetails,
-        seeds: Sequence[SeedCall],
-        draws: Sequence[Draw],
-    ) -> None:
-        self._generator = generator
-        self._calls = calls
-        self._details = details
-        self._seeds = grouped(((one.path, one.symbol), one) for one in seeds if generator in one.generators)
-        self._draws = grouped(((one.path, one.symbol), one) for one in draws if one.generator == generator)
+    generator: str
+    calls: CallGraph
+    details: KnownDetails
+    seeds: Mapping[Symbol, Sequence[SeedCall]]
+    draws: Mapping[Symbol, Sequence[Draw]]
 
     def is_all_that_seeds(self, program: Program, run: frozenset[Symbol], possible: Iterable[SeedCall]) -> bool:
         """Whether every possible seed is one that the program runs by calls, none of them at import."""
-        reached = [seed for place in run if place in self._seeds for seed in self._seeds[place]]
+        reached = [seed for place in run if place in self.seeds for seed in self.seeds[place]]
         if not reached or (program.entry.symbol and any(seed.symbol == "" for seed in reached)):
             return False
-        own = [seed for seed in possible if self._generator in seed.generators]
+        own = [seed for seed in possible if self.generator in seed.generators]
         return all(seed in reached and not seed.is_guess for seed in own)
 
     def late_in(self, symbol: Symbol) -> LateSeed | None:
@@ -128,18 +123,16 @@ class _Order:
                 return LateSeed(first.place, first.seed, drawn[0])
             if first.draw is None or first.edge is None or not is_in(first.edge.callee, symbol[0]):
                 return None
-            symbol = self._calls.callee(first.edge)
+            symbol = self.calls.callee(first.edge)
         return None
 
     def _events(self, symbol: Symbol) -> Iterator[_Event]:
-        for own in self._seeds.get(symbol, ()):
-            yield _Event(own.moment, own.place, None, own, None)
-        for drawn in self._draws.get(symbol, ()):
-            yield _Event(drawn.moment, drawn.place, None, None, drawn)
-        for edge in (one for one in self._calls.edges_from(symbol) if not one.is_reference):
-            run = self._calls.entered_by(edge)
-            seed = next((self._seeds[at][0] for at in sorted(run & self._seeds.keys())), None)
-            draw = next((self._draws[at][0] for at in sorted(run & self._draws.keys())), None)
-            found = self._details.of(symbol[0], edge) if seed is not None or draw is not None else None
+        yield from (_Event(own.moment, own.place, None, own, None) for own in self.seeds.get(symbol, ()))
+        yield from (_Event(drawn.moment, drawn.place, None, None, drawn) for drawn in self.draws.get(symbol, ()))
+        for edge in (one for one in self.calls.edges_from(symbol) if not one.is_reference):
+            run = self.calls.entered_by(edge)
+            seed = next((self.seeds[at][0] for at in sorted(run & self.seeds.keys())), None)
+            draw = next((self.draws[at][0] for at in sorted(run & self.draws.keys())), None)
+            found = self.details.of(symbol[0], edge) if seed is not None or draw is not None else None
             if found is not None and found.moment is not None and found.place is not None:
                 yield _Event(found.moment, found.place, edge, seed, draw)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -103,16 +104,15 @@ def _known_defaults(project: Project) -> dict[Program, _Defaults]:
     return {}
 
 
+@dataclass(eq=False)
 class _Defaults(Answering):
     """What the options and parameters of one program are unless its user says otherwise.
 
     Answers are kept: where many functions call many others, each would be asked once for every way to it.
     """
 
-    def __init__(self, program: Program, project: Project) -> None:
-        self._program = program
-        self._project = project
-        super().__init__()
+    program: Program
+    project: Project
 
     def unmet(self, demands: Iterable[Demand], path: str) -> Unmet | None:
         answers = (self.answer(demand, path) for demand in demands)
@@ -124,13 +124,13 @@ class _Defaults(Answering):
     def on_the_way(self, demands: tuple[Demand, ...], place: Symbol) -> Unmet | None:
         """What keeps a statement with these demands from running: they themselves, or what keeps all calls from it."""
         own = self.unmet(demands, place[0])
-        calls = self._project.programs.calls.calls_of(name_in(*place)) if place[1] else []
-        ways = [(at, edge) for at, edge in calls if at in self._program.reached and at != place]
+        calls = self.project.programs.calls.calls_of(name_in(*place)) if place[1] else []
+        ways = [(at, edge) for at, edge in calls if at in self.program.reached and at != place]
         if own is not None or any(edge.is_reference for _, edge in ways):
             return own
         found: list[Unmet] = []
         for at, edge in ways:
-            lacking = self.on_the_way(self._project.call_details.of(at[0], edge).demands, at)
+            lacking = self.on_the_way(self.project.call_details.of(at[0], edge).demands, at)
             if lacking is None:
                 return None
             found.append(lacking)
@@ -154,13 +154,13 @@ class _Defaults(Answering):
     def _calls(self, demand: Demand, path: str) -> Iterator[tuple[Symbol, Edge]]:
         callees = dict.fromkeys((demand.function, demand.function.removesuffix(".__init__")))
         for callee in callees:
-            for place, edge in self._project.programs.calls.calls_of(name_in(path, callee)):
-                if place in self._program.reached and not edge.is_reference:
+            for place, edge in self.project.programs.calls.calls_of(name_in(path, callee)):
+                if place in self.program.reached and not edge.is_reference:
                     yield place, edge
 
     def _of_call(self, demand: Demand, path: str, place: Symbol, edge: Edge) -> Unmet | bool:
         """What a call gives a parameter: a literal, its default, or an option or parameter that it hands on."""
-        position, given = self._position(demand, path), self._project.call_details.of(place[0], edge).arguments
+        position, given = self._position(demand, path), self.project.call_details.of(place[0], edge).arguments
         key = next((key for key in (demand.name, position) if key is not None and key in given), None)
         if key is None and "*" in given and self._sites(place, edge):
             return False
@@ -170,7 +170,7 @@ class _Defaults(Answering):
         return self._of_argument(demand, position, place, edge) if literal is ... else _judged(demand, literal)
 
     def _of_argument(self, demand: Demand, position: int | None, place: Symbol, edge: Edge) -> Unmet | bool:
-        facts = self._project.flows.read(place[0])
+        facts = self.project.flows.read(place[0])
         if facts is None:
             return False
         given = [(argument_of(site.node, demand.name, position), site.scope) for site in self._sites(place, edge)]
@@ -181,31 +181,31 @@ class _Defaults(Answering):
 
     def _sites(self, place: Symbol, edge: Edge) -> list[CallSite]:
         """The calls behind an edge; none where the function is handed to what calls it, as `fire.Fire(main)` does."""
-        facts = self._project.flows.read(place[0])
+        facts = self.project.flows.read(place[0])
         return [] if facts is None else sites_of(facts, place[1], edge)
 
     def _position(self, demand: Demand, path: str) -> int | None:
-        facts = self._project.flows.read(path)
+        facts = self.project.flows.read(path)
         target = None if facts is None else function_named(facts, name_in(path, demand.function))
         return None if facts is None or target is None else called_at(facts, target.function, demand.name)
 
     def _of_default(self, demand: Demand, path: str, *, is_command: bool) -> Unmet | bool:
         """The default of a parameter; of a command's parameter it is that of an option."""
-        facts = self._project.flows.read(path)
+        facts = self.project.flows.read(path)
         target = None if facts is None else function_named(facts, name_in(path, demand.function))
         default = () if facts is None or target is None else default_of(facts, target.function.index, demand.name)
         if len(default) == 1:
             return _judged(demand, default[0], f"--{demand.name.replace('_', '-')}" if is_command else "")
-        return path == self._program.path and self._of_option(demand, path)
+        return path == self.program.path and self._of_option(demand, path)
 
     def _is_command(self, demand: Demand, path: str) -> bool:
         """Whether the parameter is an option: of the function that a program starts with."""
-        return path == self._program.path and demand.function == self._program.entry.symbol
+        return path == self.program.path and demand.function == self.program.entry.symbol
 
     def _of_option(self, demand: Demand, path: str) -> Unmet | bool:
         """What a program's options say: the file's own, else those of all its files, where these agree."""
-        summaries = self._project.summaries
-        files = [[path], sorted(self._program.files & summaries.keys())]
+        summaries = self.project.summaries
+        files = [[path], sorted(self.program.files & summaries.keys())]
         every = ([one for file in some for one in summaries[file].options] for some in files)
         declared = ([one for one in some if one.name == demand.name] for some in every)
         options = next(filter(None, declared), [])
@@ -219,9 +219,9 @@ class _Defaults(Answering):
 
     def _configured(self, name: str) -> Iterator[Constant]:
         """What the configurations that the program loads say of an entry."""
-        for path in sorted(self._program.files & self._project.summaries.keys()):
-            for one in self._project.summaries[path].configurations:
-                yield from self._project.configuration_files.defaults_of(name, one, path)
+        for path in sorted(self.program.files & self.project.summaries.keys()):
+            for one in self.project.summaries[path].configurations:
+                yield from self.project.configuration_files.defaults_of(name, one, path)
 
 
 def sites_of(facts: FileFacts, symbol: str, edge: Edge) -> list[CallSite]:

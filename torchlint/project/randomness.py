@@ -209,8 +209,7 @@ def saved_draws(
             home = summaries.get(symbol_of(saved.by.function)[0]) if saved.by is not None else None
             is_written = saved.by is None or (home is not None and saved.by in SAVED.of(home).writers)
             if is_written and (path, saved.symbol) in run:
-                for draw in _behind(saved.drawn, drawn_by):
-                    yield SavedDraw(draw, saved)
+                yield from (SavedDraw(draw, saved) for draw in _behind(saved.drawn, drawn_by))
 
 
 def _behind(drawn: Drawn, drawn_by: Callable[[str], Iterable[Drawn]]) -> Iterator[Draw]:

@@ -52,9 +52,7 @@ class Roots:
             return own[-1] if own else folder
         named = max((index for index, ancestor in enumerate(above) if ancestor in self._named), default=None)
         marked = self._with_manifest(above, named)
-        if marked is not None:
-            return marked
-        return _beside_package(folder if named is None else above[named])
+        return marked if marked is not None else _beside_package(folder if named is None else above[named])
 
     def _with_ancestors(self, folder: Path) -> tuple[Path, ...]:
         return (folder,) if ends_search(folder) else (folder, *self._above(folder.parent))

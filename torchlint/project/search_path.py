@@ -31,7 +31,7 @@ class AddedFolder(msgspec.Struct, frozen=True, order=True):
 
     def is_seen_from(self, importer: str) -> bool:
         """Whether code in this folder may be loaded after the addition: it lies beside, below, or in what was added."""
-        return _is_in(importer, self.by) or _is_in(importer, self.folder)
+        return any(not at or importer == at or importer.startswith(f"{at}/") for at in (self.by, self.folder))
 
 
 class Folders(msgspec.Struct, frozen=True):
@@ -79,12 +79,7 @@ def _named(path: str, data: bytes) -> Iterator[str]:
     for line in (*changes, *made):
         parts = [part.decode() for part in _TEXT.findall(line)]
         if parts:
-            for base in (posixpath.dirname(path), ""):
-                yield posixpath.normpath(posixpath.join(base, *parts))
-
-
-def _is_in(folder: str, other: str) -> bool:
-    return not other or folder == other or folder.startswith(f"{other}/")
+            yield from (posixpath.normpath(posixpath.join(base, *parts)) for base in (posixpath.dirname(path), ""))
 
 
 def folders_above(path: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,9 +19,11 @@ from torchlint.catalogue.versions import (
 )
 from torchlint.diagnostics import Note
 from torchlint.facts.accelerators import CHOSEN, CUDA, GPUS, OPEN
+from torchlint.facts.memoizing import memoized
+from torchlint.project.answers import Answering
 from torchlint.project.outside import Outside
 from torchlint.project.programs import Program
-from torchlint.project.requirements.manifests import Manifests
+from torchlint.project.requirements.manifests import Manifests, Pins
 from torchlint.project.requirements.specifiers import text_of
 
 _TORCH = "torch"
@@ -32,55 +35,50 @@ _CUDA = re.compile(r"\+cu\d\d|/whl/(?:nightly/|test/)?cu\d\d|\bnvidia/(?:pytorch
 _OTHERS = frozenset({"npu", "hpu", "xla", "mps", "xpu"})
 
 
-class Targets:
+@dataclass(eq=False)
+class Targets(Answering):
     """The torch releases that each file of a project may run on.
 
     In this order: the configuration; the nearest manifest that names a torch; the torch installed in the project's
     environment; the newest release. Without a `root` only an environment that is active counts.
     """
 
-    def __init__(
-        self,
-        root: Path | None,
-        manifests: Manifests,
-        configured: str | None,
-        releases: Sequence[Minor],
-        outside: Outside,
-    ) -> None:
-        self._manifests = manifests
-        self._releases = tuple(releases)
-        self._of_pins = functools.cache(
-            lambda pins: self._admitted(pins.specifiers, f"{pins.manifest}: torch{', torch'.join(pins.specifiers)}")
-        )
-        self._root, self._outside = root, outside
-        self._configured = configured
+    root: Path | None
+    manifests: Manifests
+    configured: str | None
+    releases: tuple[Minor, ...]
+    outside: Outside
 
     def of(self, path: str) -> TorchTarget:
         """The target of one file."""
-        if self._configured is not None:
+        if self.configured is not None:
             return self._everywhere
-        pins = self._manifests.pins(path, _TORCH)
+        pins = self.manifests.pins(path, _TORCH)
         return self._everywhere if pins is None else self._of_pins(pins)
+
+    @memoized
+    def _of_pins(self, pins: Pins) -> TorchTarget:
+        return self._admitted(pins.specifiers, f"{pins.manifest}: torch{', torch'.join(pins.specifiers)}")
 
     @functools.cached_property
     def _everywhere(self) -> TorchTarget:
         """Of files that no manifest speaks of."""
-        if self._configured is not None:
-            return self._admitted((self._configured,), f"torch{self._configured}, as configured")
-        version = self._outside.installed_torch(self._root)
+        if self.configured is not None:
+            return self._admitted((self.configured,), f"torch{self.configured}, as configured")
+        version = self.outside.installed_torch(self.root)
         if version:
             installed = parse_minor(version)
             source = f"torch {format_minor(installed)} installed in the project's environment"
-            if installed in self._releases:  # nothing to be weighed, and `packaging` need not be loaded
+            if installed in self.releases:  # nothing to be weighed, and `packaging` need not be loaded
                 return TorchTarget((installed,), source, declared=False)
             return self._admitted((f"=={format_minor(installed)}.*",), source, declared=False)
-        return TorchTarget(self._releases[-1:], _UNPINNED, pinned=False, declared=False)
+        return TorchTarget(self.releases[-1:], _UNPINNED, pinned=False, declared=False)
 
     def _admitted(self, specifiers: Sequence[str], source: str, *, declared: bool = True) -> TorchTarget:
-        found = _together([set(admitted_releases(specifier, self._releases)) for specifier in specifiers])
+        found = _together([set(admitted_releases(specifier, self.releases)) for specifier in specifiers])
         if found:
             return TorchTarget(tuple(sorted(found)), source, declared=declared)
-        nearest = next(filter(None, (nearest_release(text, self._releases) for text in specifiers)), self._releases[-1])
+        nearest = next(filter(None, (nearest_release(text, self.releases) for text in specifiers)), self.releases[-1])
         return TorchTarget((nearest,), source, declared=declared, is_known=False)
 
 

@@ -29,8 +29,7 @@ class Texts:
     def __init__(self, contents: Contents, read: Callable[[str], bytes], interview: Interview) -> None:
         self._contents = contents
         self._from_disk, self._interview = read, interview
-        self._kept: dict[str, bytes] = {}
-        self._room = _KEPT
+        self._kept, self._room = dict[str, bytes](), _KEPT
 
     @functools.cached_property
     def words(self) -> frozenset[str]:

@@ -76,9 +76,7 @@ def effects(facts: FileFacts, statement: ast.stmt, before: ast.expr | None = Non
         first = itertools.takewhile(lambda node: node is not before, expressions)
         expressions = [node for node in first if id(node) not in around]
     asked = {id(expression) for expression in expressions}
-    for site in facts.cached(_sites).get(statement, ()):
-        if id(site.node) in asked:
-            yield _of_call(facts, site)
+    yield from (_of_call(facts, site) for site in facts.cached(_sites).get(statement, ()) if id(site.node) in asked)
     scope = facts.symbols.scope_of[statement]
     for node in expressions:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and is_on_cuda(facts, node, scope):

@@ -256,9 +256,7 @@ def mode_fix(project: Project, programs: Iterable[Program]) -> Fix | None:
     """Turning the determinism mode on in some programs; in whichever, where none is known."""
     words = project.catalogue.rules[_MODE_RULE].fix
     paths = tuple(sorted({program.entry.location.path for program in programs}))
-    if not words.one:
-        return None
-    return Fix(words.act, words.one, words.many if paths else words.one, programs=paths)
+    return None if not words.one else Fix(words.act, words.one, words.many if paths else words.one, programs=paths)
 
 
 def _raises_on(uses: Sequence[_Use], release: Minor, devices: Sequence[str], releases: Sequence[Minor]) -> str:

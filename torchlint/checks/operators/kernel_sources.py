@@ -115,7 +115,9 @@ def _compiled_function(facts: FileFacts, site: CallSite) -> tuple[frozenset[str]
     held = function.value if isinstance(function, ast.Attribute) else function
     bindings = facts.bindings(held, site.scope)
     modules = frozenset({_extension(one, is_function=held is function) for one in bindings} - {""})
-    is_compiled = any(map(_COMPILED.search, modules)) or (bool(modules) and _is_in_function(facts, site.scope))
+    owner = facts.class_of(site.scope) if modules else None
+    is_in_function = owner is not None and _FUNCTION in base_names(facts, owner)
+    is_compiled = is_in_function or any(map(_COMPILED.search, modules))
     return (modules, last_word(function)) if is_compiled else None
 
 
@@ -134,9 +136,3 @@ def _loaded_extension(facts: FileFacts, site: CallSite) -> str:
     made, scope = only_value(facts, held, site.scope)
     name = argument_of(made, "name", 0) if isinstance(made, ast.Call) else None
     return "" if name is None else facts.value(name, scope).text or ""
-
-
-def _is_in_function(facts: FileFacts, scope: int) -> bool:
-    """Whether a scope lies in a class derived from `torch.autograd.Function`."""
-    owner = facts.class_of(scope)
-    return owner is not None and _FUNCTION in base_names(facts, owner)

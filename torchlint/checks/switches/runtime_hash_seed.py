@@ -54,5 +54,4 @@ def _on_setting(setting: EnvironmentSetting, _facts: FileFacts) -> Iterator[Sett
 )
 def find(visit: Visit) -> Iterator[Finding]:
     """Every write of the variable."""
-    for _ in writes(visit, _VARIABLE):
-        yield Finding(_CODE, visit.node, {"symbol": visit.symbol}, "assigned")
+    yield from (Finding(_CODE, visit.node, {"symbol": visit.symbol}, "assigned") for _ in writes(visit, _VARIABLE))

@@ -95,9 +95,7 @@ def _same_features(facts: FileFacts, layer: Layer, norm: Layer) -> bool:
     if made is None or taken is None:
         return False
     known = facts.value(made, layer.scope)
-    if known.is_known and known == facts.value(taken, norm.scope):
-        return True
-    return ast.dump(made) == ast.dump(taken)
+    return (known.is_known and known == facts.value(taken, norm.scope)) or ast.dump(made) == ast.dump(taken)
 
 
 # -- containers ----------------------------------------------------------------------------------

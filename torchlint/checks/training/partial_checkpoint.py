@@ -151,7 +151,11 @@ def loaded_whole(visit: Visit) -> Iterator[Finding]:
         yield Finding(_CODE, visit.node, {"spelling": ast.unparse(visit.node), "symbol": visit.symbol}, _GENERATORS)
 
 
-@check(codes=(_CODE,), triggers=Triggers(sites=lambda facts: facts.cached(_lost)), judge=_judge)
+@check(
+    codes=(_CODE,),
+    triggers=Triggers(sites=lambda facts: lost_states(facts) if facts.cached(restored_optimizers) else ()),
+    judge=_judge,
+)
 def beside(visit: Visit) -> Iterator[Finding]:
     """What a training moves on beside its optimizer, in a file that goes on with the optimizer alone."""
     restored = visit.facts.cached(restored_optimizers)[0]
@@ -175,10 +179,6 @@ def _unloaded(facts: FileFacts) -> list[CallSite]:
     calls = facts.symbols.calls
     into_models = {facts.function_of(one.scope) for one in calls if is_method_call(one.node, "load_state_dict")}
     return [site for site in calls if site.node in counted and facts.function_of(site.scope) in into_models]
-
-
-def _lost(facts: FileFacts) -> list[CallSite]:
-    return list(lost_states(facts)) if facts.cached(restored_optimizers) else []
 
 
 def _values(visit: Visit, resumed: CallSite) -> dict[str, str]:

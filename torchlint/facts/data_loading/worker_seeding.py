@@ -142,9 +142,7 @@ def _first_constant(facts: FileFacts, target: Target) -> CallSite | None:
     own = (site for site in facts.symbols.calls if site.scope == target.function.index)
     seeds = [site for site in own if library_of(facts, site) is not None]
     apart = {library_of(facts, site) for site in seeds if not _is_alike(facts, site, target)}
-    if "all" in apart:
-        return None
-    return next((site for site in seeds if library_of(facts, site) not in apart), None)
+    return None if "all" in apart else next((site for site in seeds if library_of(facts, site) not in apart), None)
 
 
 def _is_alike(facts: FileFacts, site: CallSite, target: Target) -> bool:

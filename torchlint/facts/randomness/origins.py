@@ -247,8 +247,7 @@ def _changes_in(facts: FileFacts) -> Iterator[tuple[ast.expr, _Change]]:
         if isinstance(call.func, ast.Attribute):
             parts = tuple(call.args) if call.func.attr in _FILLING else ()
             yield call.func.value, _Change(site.statement, site.scope, call, parts)
-        for argument in call.args[:1]:
-            yield argument, _Change(site.statement, site.scope, call, ())
+        yield from ((argument, _Change(site.statement, site.scope, call, ())) for argument in call.args[:1])
     for stored in facts.symbols.assignments:
         target, value = stored.target, stored.value
         if value is not None and isinstance(target, ast.Subscript):

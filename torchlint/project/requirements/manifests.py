@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from torchlint.facts.grouping import grouped
+from torchlint.facts.memoizing import memoized
+from torchlint.project.answers import Answering
 from torchlint.project.outside import Outside
 from torchlint.project.requirements import commands, pyproject
 from torchlint.project.requirements.specifiers import clean, in_environment, in_requirements, in_setup_py, text_of
@@ -27,40 +30,36 @@ class Pins(msgspec.Struct, frozen=True):
     specifiers: tuple[str, ...]
 
 
-class Manifests:
+@dataclass(eq=False)
+class Manifests(Answering):
     """The manifests of a project, each for the sources of its folder.
 
     A manifest in a folder that holds no source, such as `docker/Dockerfile` and `requirements/base.txt`, speaks for
     the folder above. `read` gives the bytes of a source, for what a notebook installs itself.
     """
 
-    def __init__(
-        self,
-        root: Path,
-        files: Sequence[Path],
-        sources: Iterable[str],
-        read: Callable[[str], bytes],
-        images: Mapping[str, str],
-        outside: Outside,
-    ) -> None:
-        self._root = root
-        self._read = read
-        self._images = images
-        self._outside = outside
-        known = {folder for path in sources for folder in folders_above(path)}
-        ranked = sorted((file.relative_to(root).as_posix() for file in files), key=_rank)
-        self._by_folder = grouped((next((f for f in folders_above(file) if f in known), ""), file) for file in ranked)
-        self._in_manifest = functools.cache(self._read_manifest)
-        self._for_folder = functools.cache(self._nearest)
+    root: Path
+    files: Sequence[Path]
+    sources: Iterable[str]
+    read: Callable[[str], bytes]
+    images: Mapping[str, str]
+    outside: Outside
+
+    @functools.cached_property
+    def _by_folder(self) -> dict[str, list[str]]:
+        known = {folder for path in self.sources for folder in folders_above(path)}
+        ranked = sorted((file.relative_to(self.root).as_posix() for file in self.files), key=_rank)
+        return grouped((next((f for f in folders_above(file) if f in known), ""), file) for file in ranked)
 
     def pins(self, path: str, package: str) -> Pins | None:
         """What the nearest manifest of a source that names the package says of it; a notebook may say so itself."""
         if path.endswith(".ipynb"):
-            specifiers = _cleaned(commands.in_notebook(self._read(path), package))
+            specifiers = _cleaned(commands.in_notebook(self.read(path), package))
             if specifiers:
                 return Pins(path, specifiers)
-        return self._for_folder(posixpath.dirname(path), package)
+        return self._nearest(posixpath.dirname(path), package)
 
+    @memoized
     def _nearest(self, folder: str, package: str) -> Pins | None:
         for above in (folder, *folders_above(folder)):
             for manifest in self._by_folder.get(above, ()):
@@ -71,8 +70,9 @@ class Manifests:
         found = [pins for file in every if (pins := self._in_manifest(file, package)).specifiers]
         return found[0] if len({pins.specifiers for pins in found}) == 1 else None
 
-    def _read_manifest(self, file: str, package: str) -> Pins:
-        path = self._root / file
+    @memoized
+    def _in_manifest(self, file: str, package: str) -> Pins:
+        path = self.root / file
         return Pins(file, _cleaned(self._specifiers(path, text_of(path), package)))
 
     def _specifiers(self, path: Path, text: str, package: str) -> Iterator[str]:
@@ -82,12 +82,12 @@ class Manifests:
         if name.endswith(".lock") or name.startswith("pylock"):
             return pyproject.in_lock(text, package)
         if path.suffix in (".yml", ".yaml"):
-            return in_environment(path, text, package, self._outside)
+            return in_environment(path, text, package, self.outside)
         if path.suffix in (".sh", ".bash", ".zsh"):
             return commands.in_commands(text, package)
         if path.suffix in (".txt", ".cfg"):
-            return in_requirements(path, text, package, self._outside)
-        return commands.in_dockerfile(text, package, self._images)
+            return in_requirements(path, text, package, self.outside)
+        return commands.in_dockerfile(text, package, self.images)
 
 
 _OF_TEXT: Mapping[str, Callable[[str, str], Iterator[str]]] = {

@@ -69,8 +69,7 @@ def _of_url(text: str, package: str) -> Iterator[str]:
     """The version in a wheel's name (`.../torch-2.1.0%2Bcu118-cp310-...whl`), or in a tag (`...pytorch@v2.1.0`)."""
     wheel = re.search(rf"(?:^|[/\s@]){package}-{_VERSION}[^/\s]*?-[^/\s]*\.whl", text)
     tag = re.search(rf"\bgit\+\S+/{CONDA_NAMES.get(package, package)}(?:\.git)?@{_VERSION}", text)
-    for match in filter(None, (wheel, tag)):
-        yield f"=={match['version']}"
+    yield from (f"=={match['version']}" for match in filter(None, (wheel, tag)))
 
 
 def from_poetry(constraint: str) -> Iterator[str]:

@@ -66,9 +66,7 @@ def repeats_of(facts: FileFacts, index: ast.expr | None, scope: int) -> Repeats:
         found = {_of_step(facts, one) for one in steps}
         known = found.pop() if len(found) == 1 else Repeats.UNKNOWN
         return _named(index) if known is Repeats.UNKNOWN and not _is_chosen(facts, index, scope) else known
-    if isinstance(index, ast.Call):
-        return _of_call(facts, index, scope)
-    return _of_part(facts, index, scope)
+    return _of_call(facts, index, scope) if isinstance(index, ast.Call) else _of_part(facts, index, scope)
 
 
 def _is_chosen(facts: FileFacts, index: ast.expr, scope: int) -> bool:
