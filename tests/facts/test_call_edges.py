@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
-from tests.facts.reading import facts_of_program
-from torchlint.facts.call_edges import property_edges
+from tests.facts.reading import facts_of, facts_of_program
+from tests.harness.programs import Program, all_programs
+from torchlint.catalogue import load_catalogue
+from torchlint.facts.call_edges import edges_of, property_edges
+from torchlint.facts.notation import Module, Result, reference
 from torchlint.facts.randomness.environments import calls_for_environments
+from torchlint.facts.values import all_given
+from torchlint.facts.watch import Watch
 
 _CLASS = """
 class Net:
@@ -36,3 +43,59 @@ def test_an_algorithm_trains_under_another_name_too() -> None:
     )
     found = [site.node.lineno for site in calls_for_environments(facts_of_program(program))]
     assert found == [2, 4]
+
+
+_HANDING = """
+import functools, importlib, torch
+
+def work(x): ...
+
+class Net:
+    def step(self, x): ...
+
+def run(fallback=work, plain=None, *, number=3):
+    values = torch.rand(number)
+    {bound}
+    use(given, values, number, plain)
+"""
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        "given = work",
+        "given = fallback",
+        "given = functools.partial(work, 1)",
+        "given = torch.compile(work)",
+        "given = {'work': work}.get('work')",
+        "given = {'work': work}['work']",
+        "given = work if number else None",
+        "given = number and work",
+        "given = Net.step",
+        "given = values\n    given = work",
+        "partial = functools.partial\n    given = partial(work)",
+    ],
+)
+def test_a_function_that_a_name_may_stand_for_is_mentioned(bound: str) -> None:
+    facts = facts_of_program(_HANDING.replace("{bound}", bound))
+    mentioned = {edge.callee for edge in edges_of(facts, Watch.of(load_catalogue())) if edge.symbol == "run"}
+    assert mentioned & {"program.py::work", "program.py::Net.step"}
+
+
+@pytest.mark.parametrize("bound", ["given = work(values)", "given = values + 1", "given, other = values", "given = 1"])
+def test_names_that_hold_what_calls_and_operators_give_are_not_resolved(bound: str) -> None:
+    facts = facts_of_program(_HANDING.replace("{bound}", bound))
+    scope = next(one.index for one in facts.symbols.scopes if one.name == "run")
+    assert [facts.resolver.may_be_code(name, scope) for name in ("given", "values", "number", "plain")] == 4 * [False]
+
+
+@pytest.mark.parametrize("program", [one for one in all_programs() if one.sources], ids=lambda one: one.name)
+def test_no_name_of_code_is_taken_for_another(program: Program) -> None:
+    """Whatever the whole answer has of functions and classes, the cheap one lets through."""
+    for path, text in program.sources.items():
+        facts = facts_of(text.encode(), path)
+        given = [(one, site.scope) for site in facts.symbols.calls for one in all_given(site.node)]
+        for one, scope in given:
+            if isinstance(one, ast.Name):
+                code = [n for n in facts.names(one, scope).of_project if not isinstance(reference(n), Module | Result)]
+                assert not code or facts.resolver.may_be_code(one.id, scope), (path, ast.unparse(one))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from tests.harness.programs import check
 from torchlint import api
 from torchlint.config import Overrides
+from torchlint.facts.accelerators import devices_named
 from torchlint.project.target import gpus_of, used_among
 
 TRAINING = """
@@ -110,3 +112,35 @@ def test_the_build_of_torch_names_the_gpus(tmp_path: Path, name: str, text: str,
 def test_code_that_names_cuda_means_every_gpu() -> None:
     assert used_among(("rocm", "mps"), {"cuda"}) == ("rocm",)
     assert used_among(("cuda", "mps"), {"mps"}) == ("mps",)
+
+
+TALKING = "# as with cuda\n"
+NAMING = "import torch\n\n\ndef place(x):\n    return x.cuda()\n"
+
+
+@pytest.mark.parametrize(
+    ("texts", "asked"),
+    [
+        ({"a.py": "x = 1\n", "train.py": TALKING}, {"train.py"}),
+        ({"a.py": TALKING, "b.py": NAMING, "c.py": NAMING, "train.py": "import a, b, c\n"}, {"a.py", "b.py"}),
+        ({"a.py": TALKING, "b.py": NAMING, "train.py": f"import a, b\n{NAMING}"}, {"train.py"}),
+        ({"a.py": NAMING, "b.py": "where = 'hpu'\n", "train.py": f"import a, b\n{NAMING}"}, {"b.py", "train.py"}),
+    ],
+)
+def test_files_are_asked_for_devices_until_one_names_cuda(
+    texts: dict[str, str], asked: set[str], tmp_path: Path
+) -> None:
+    """What a text speaks of is known of all; of those that are left only what another accelerator may be in."""
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with (tmp_path / "train.py").open("a", encoding="utf-8") as file:
+        file.write(TRAINING.format(imports="", first="pass"))
+    with mock.patch("torchlint.project.index.devices_named", side_effect=devices_named) as naming:
+        check(tmp_path, options=api.CheckOptions(jobs=1))
+    assert {call.args[0].path for call in naming.call_args_list} == asked
+
+
+@pytest.mark.parametrize("talk", ["# with cuda, of course", '"""CUDA, or npu."""', "x = 1  # opens the device"])
+def test_what_a_file_beside_says_of_devices_in_prose_moves_nothing(tmp_path: Path, talk: str) -> None:
+    (tmp_path / "beside.py").write_text(talk, encoding="utf-8")
+    assert codes(tmp_path, "import beside") == set()
