@@ -10,8 +10,6 @@ from torchlint.facts.places import Place, bodies_of
 from torchlint.facts.watch import Watch
 from torchlint.project.answers import Answering, Interview
 
-_NOTHING = CallDetails()
-
 
 @dataclass(eq=False)
 class KnownDetails(Answering):
@@ -23,7 +21,7 @@ class KnownDetails(Answering):
     def of(self, path: str, edge: Edge) -> CallDetails:
         """Those of an edge of a file; empty ones for what is no call."""
         known = self._of_symbol(path, edge.symbol)
-        return known[edge.number] if 0 <= edge.number < len(known) else _NOTHING
+        return known[edge.number] if 0 <= edge.number < len(known) else CallDetails()
 
     @memoized
     def _of_symbol(self, path: str, symbol: str) -> tuple[CallDetails, ...]:

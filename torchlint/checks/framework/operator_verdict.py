@@ -186,7 +186,7 @@ def _decided(
         variant = "default"
     advice = worst.use.operator.advice
     # Only rows of low confidence speak, and of a device that a program for CUDA names as a fallback.
-    is_for_cuda = not GPUS.isdisjoint(project.devices_for(draft.path))
+    is_for_cuda = project.has_gpu(draft.path)
     is_guess = is_for_cuda and all(b.row.confidence == "low" and b.device not in (*GPUS, "cpu") for b in behaviours)
     values = {
         **draft.values,
