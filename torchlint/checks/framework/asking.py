@@ -57,10 +57,7 @@ def is_given(path: str, asked: Asked | AskedTensor | AskedCallee, project: Proje
 
 
 def _given_by_calls(path: str, source: GivenByCalls, project: Project) -> Iterator[Argument]:
-    """What each call gives for a parameter, by keyword or at a position; `...` where that is open.
-
-    Tests aside: how one calls a function says nothing of how it is used.
-    """
+    """What each call gives for a parameter; `...` where that is open. How tests call says nothing of how it is used."""
     calls = project.programs.calls
     runs = ((path, source.symbol), (path, f"{source.symbol}.__init__"))
     paths = sorted({caller for one in runs for caller, _ in calls.callers_of(one) if not is_test(caller)})

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.AsyncFor | ast.While
 
-_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
-"""Fields of nodes that hold statements, or what holds some."""
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")  # of statements, or of what holds some
 
 
 def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
