@@ -6,7 +6,7 @@ import pytest
 
 from tests.facts.reading import facts_of_program
 from torchlint.catalogue import load_catalogue
-from torchlint.facts.accelerators import DeviceWords, devices_named
+from torchlint.facts.accelerators import DeviceWords, devices_named, devices_spoken_of
 
 _WORDS = DeviceWords.of(load_catalogue().devices)
 
@@ -29,4 +29,5 @@ _WORDS = DeviceWords.of(load_catalogue().devices)
     ],
 )
 def test_devices_are_those_of_the_code(text: str, named: set[str]) -> None:
-    assert devices_named(facts_of_program(text), _WORDS) == named
+    facts = facts_of_program(text)
+    assert devices_named(facts, _WORDS, devices_spoken_of(facts, _WORDS)) == named

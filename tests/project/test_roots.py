@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from torchlint.engine import projects
 from torchlint.project.roots import Roots, find_root
 
 
@@ -148,3 +150,19 @@ def test_a_user_without_a_home_has_roots(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "requirements.txt").touch()
     (tmp_path / "models").mkdir()
     assert find_root(tmp_path / "models") == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "shown"),
+    [
+        ("/lab", "/lab/net/a.py", "net/a.py"),
+        ("/lab", "/lab/../lab/a.py", "a.py"),
+        ("/lab", "/labs/a.py", "../labs/a.py"),
+        ("/", "/lab/a.py", "lab/a.py"),
+        ("/", "//lab/a.py", "lab/a.py"),
+        ("/lab", "/lab", "."),
+    ],
+)
+@pytest.mark.skipif(os.name != "posix", reason="roots of another system")
+def test_a_file_is_named_from_its_root(root: str, path: str, shown: str) -> None:
+    assert projects._relative(Path(root), Path(path)) == shown

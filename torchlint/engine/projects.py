@@ -291,8 +291,9 @@ def _importing_last(path: str) -> tuple[bool, int]:
 def _relative(root: Path, path: Path) -> str:
     full = os.path.abspath(path)  # noqa: PTH100 - links stay as the user gave them
     above = os.path.join(root, "")  # noqa: PTH118 - each file passes here
-    inner = full.removeprefix(above) if full.startswith(above) else os.path.relpath(full, root)
-    return inner.replace(os.sep, "/")
+    inner = full.removeprefix(above)
+    is_plain = full.startswith(above) and inner[:1] not in ("", os.sep)
+    return (inner if is_plain else os.path.relpath(full, root)).replace(os.sep, "/")
 
 
 def _programs(results: Sequence[FileResult]) -> Iterator[str]:

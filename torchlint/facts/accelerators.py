@@ -86,10 +86,9 @@ def devices_spoken_of(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
     return frozenset({*(name for _, name in spoken), *((CHOSEN,) if _is_chosen(facts, words) else ())})
 
 
-def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
-    """The devices that the code of a file names, as the registry calls them; with CUDA nothing else matters."""
-    hoped = devices_spoken_of(facts, words)
-    found = hoped & {CHOSEN}
+def devices_named(facts: FileFacts, words: DeviceWords, spoken_of: frozenset[str]) -> frozenset[str]:
+    """Those of the devices that the text of a file speaks of which its code names."""
+    found = spoken_of & {CHOSEN}
     sites = facts.calls.find(words=words.neutral_words)
     neutral = {site.node.func for site in sites if facts.names(site.node.func, site.scope).only in words.neutral}
     lowered, lines = small_letters(facts.source.text), set[int]()
@@ -101,7 +100,7 @@ def devices_named(facts: FileFacts, words: DeviceWords) -> frozenset[str]:
             place = lowered.find(part, place + len(part))
     for name in _texts(facts.tree, sorted(lines), neutral, words):
         found |= _named_by(words, name)
-        if hoped <= found:
+        if spoken_of <= found:
             break
     return found
 

@@ -133,7 +133,7 @@ class Resolver:
             instance = self.names(receiver, scope)
             if all(is_instance(callee.name) for callee in instance.callees):
                 return instance  # of what is not known, no method is either
-        function = self._asked.get((call.func, scope)) or self.names(call.func, scope)
+        function = self.names(call.func, scope)
         reflected = looked_up(self, call, str(function.only), scope) if call.args else None
         if reflected is not None:
             return reflected

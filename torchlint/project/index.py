@@ -154,7 +154,7 @@ class Project(ProjectInputs):
     def devices_in(self, path: str) -> frozenset[str]:
         """The devices that the code of a file names: its text may speak of more. Few files are asked."""
         spoken = self.summaries[path].devices
-        ask = functools.partial(devices_named, words=self.watch.devices)
+        ask = functools.partial(devices_named, words=self.watch.devices, spoken_of=spoken)
         found = None if spoken <= {CHOSEN} else self.interview.answer_if_it_can(path, "devices", frozenset[str], ask)
         return spoken if found is None else found
 

@@ -127,7 +127,9 @@ def accelerators_of(
     """
     named = frozenset[str]().union(*spoken.values()) & {CHOSEN}
     for path in sorted(spoken, key=lambda path: (path != program.path, path)):  # its own file names one, mostly
-        if spoken[path] - named - ({OPEN} if named else set()):
+        if not spoken[path] <= (named | {OPEN} if named else named):  # OPEN adds nothing to others
             named |= named_in(path)
     others = named & _OTHERS
-    return others | {CUDA} if CUDA in named or (named and not others) else others
+    if CUDA in named or (named and not others):
+        return others | {CUDA}
+    return others

@@ -85,7 +85,8 @@ def _extension_calls(facts: FileFacts) -> Iterator[CallSite]:
     """Calls of functions that may be compiled; most files import none."""
     words = (f"{target.module}.{target.name or ''}" for target, _ in facts.symbols.imports if target.module != "torch")
     has_functions = facts.source.mentions("autograd") and any(base == _FUNCTION for _, base in base_classes(facts))
-    may_call = has_functions or facts.source.mentions("torch.ops") or any(map(_COMPILED.search, words))
+    is_named = facts.source.mentions("cpp_extension", "torch.ops")
+    may_call = has_functions or is_named or any(map(_COMPILED.search, words))
     if may_call and facts.imports_torch:
         outside = (site for site, names in facts.calls.named if not names.of_project)
         yield from (site for site in outside if _compiled_function(facts, site))
@@ -115,9 +116,9 @@ def _compiled_function(facts: FileFacts, site: CallSite) -> tuple[frozenset[str]
     held = function.value if isinstance(function, ast.Attribute) else function
     bindings = facts.bindings(held, site.scope)
     modules = frozenset({_extension(one, is_function=held is function) for one in bindings} - {""})
-    owner = facts.class_of(site.scope) if modules else None
-    is_in_function = owner is not None and _FUNCTION in base_names(facts, owner)
-    is_compiled = is_in_function or any(map(_COMPILED.search, modules))
+    is_compiled = any(map(_COMPILED.search, modules))
+    owner = facts.class_of(site.scope) if modules and not is_compiled else None
+    is_compiled = is_compiled or (owner is not None and _FUNCTION in base_names(facts, owner))
     return (modules, last_word(function)) if is_compiled else None
 
 
