@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ast
+from unittest import mock
 
 import pytest
 
 from tests.facts.reading import facts_of, facts_of_program
 from tests.harness.programs import Program, all_programs
 from torchlint.catalogue import load_catalogue
+from torchlint.facts import call_edges
 from torchlint.facts.call_edges import edges_of, property_edges
-from torchlint.facts.notation import Module, Result, reference
 from torchlint.facts.randomness.environments import calls_for_environments
-from torchlint.facts.values import all_given
 from torchlint.facts.watch import Watch
 
 _CLASS = """
@@ -86,16 +85,15 @@ def test_a_function_that_a_name_may_stand_for_is_mentioned(bound: str) -> None:
 def test_names_that_hold_what_calls_and_operators_give_are_not_resolved(bound: str) -> None:
     facts = facts_of_program(_HANDING.replace("{bound}", bound))
     scope = next(one.index for one in facts.symbols.scopes if one.name == "run")
-    assert [facts.resolver.may_be_code(name, scope) for name in ("given", "values", "number", "plain")] == 4 * [False]
+    names = ("given", "values", "number", "plain")
+    assert [call_edges._may_be_code(facts, scope, name) for name in names] == 4 * [False]
 
 
 @pytest.mark.parametrize("program", [one for one in all_programs() if one.sources], ids=lambda one: one.name)
 def test_no_name_of_code_is_taken_for_another(program: Program) -> None:
-    """Whatever the whole answer has of functions and classes, the cheap one lets through."""
+    """The edges are those that there are where every name is resolved."""
+    watch = Watch.of(load_catalogue())
     for path, text in program.sources.items():
-        facts = facts_of(text.encode(), path)
-        given = [(one, site.scope) for site in facts.symbols.calls for one in all_given(site.node)]
-        for one, scope in given:
-            if isinstance(one, ast.Name):
-                code = [n for n in facts.names(one, scope).of_project if not isinstance(reference(n), Module | Result)]
-                assert not code or facts.resolver.may_be_code(one.id, scope), (path, ast.unparse(one))
+        found = edges_of(facts_of(text.encode(), path), watch)
+        with mock.patch.object(call_edges, "_may_be_code", return_value=True):
+            assert edges_of(facts_of(text.encode(), path), watch) == found

@@ -23,12 +23,13 @@ from torchlint.facts.full_names import Names
 from torchlint.facts.functions import decorators_of
 from torchlint.facts.grouping import grouped
 from torchlint.facts.memoizing import memoized
+from torchlint.facts.namespaces import IMPORTING, TAKING
 from torchlint.facts.notation import is_in, last_part
 from torchlint.facts.objects import called_by, objects_of, project_names
 from torchlint.facts.options.demands import Demand, demands_on
 from torchlint.facts.places import Place, place_of
 from torchlint.facts.registries import registrations
-from torchlint.facts.scopes import BindingKind, CallSite, ScopeKind
+from torchlint.facts.scopes import Binding, BindingKind, CallSite, ScopeKind
 from torchlint.facts.tree import is_own, last_word, nodes_in
 from torchlint.facts.values import Arguments, Constant, all_given, argument_of, handed_arguments, handed_function
 from torchlint.facts.watch import Watch
@@ -45,6 +46,8 @@ _BLANK = r"(?:\s|\\|#[^\n]*\n)*"
 _OWN_ATTRIBUTE = re.compile(rf"\bself\b{_BLANK}\.{_BLANK}(\w+)")
 """As code writes it, be it over several lines."""
 _MAY_BE_LITERAL = (ast.Constant, ast.UnaryOp, *REFERRING)
+_GIVING_CODE = frozenset({"torch.compile", "functools.partial", "builtins.eval", "builtins.getattr", *IMPORTING})
+"""Calls that may give a function or class; of others, only what picks from a table may."""
 _IN_WORKERS = "worker_init_fn"
 """What data loaders call in processes of their own alone, whoever hands it on."""
 
@@ -178,10 +181,10 @@ def _objects(facts: FileFacts, site: CallSite) -> Iterator[tuple[int | str, str]
 def _mentioned(facts: FileFacts, site: CallSite) -> Iterator[tuple[ast.expr, str]]:
     """The project's functions and classes that a call is given."""
     for argument in all_given(site.node):
-        if isinstance(argument, ast.Name) and not facts.resolver.may_be_code(argument.id, site.scope):
-            continue  # most
+        owner = facts.resolver.owner(argument.id, site.scope) if isinstance(argument, ast.Name) else None
+        is_data = owner is not None and not _may_be_code(facts, owner.index, last_word(argument))
         maker = facts.names(argument.func, site.scope).only if isinstance(argument, ast.Call) else None
-        if isinstance(argument, (ast.Name, ast.Attribute)) or maker == "functools.partial":
+        if not is_data and (isinstance(argument, (ast.Name, ast.Attribute)) or maker == "functools.partial"):
             for callee in project_names(facts, argument, facts.names(argument, site.scope), site.scope):
                 yield argument, callee
 
@@ -277,6 +280,21 @@ def _literal(facts: FileFacts, expression: ast.expr | None, scope: int) -> Argum
             return ...
     values = facts.value(expression, scope)
     return values.constants[0] if values.is_known and len(values.constants) == 1 else ...
+
+
+@memoized
+def _may_be_code(facts: FileFacts, owner: int, name: str) -> bool:
+    """Whether a name may stand for a function or a class: most hold what calls and operators give."""
+    return any(_may_give_code(facts, one) for one in facts.symbols.scopes[owner].bindings[name])
+
+
+def _may_give_code(facts: FileFacts, binding: Binding) -> bool:
+    value = binding.value
+    if binding.kind not in (BindingKind.ASSIGN, BindingKind.PARAMETER):
+        return binding.kind not in (BindingKind.PART, BindingKind.OPAQUE)
+    if isinstance(value, ast.Call):
+        return last_word(value.func) in TAKING or facts.names(value.func, binding.scope).only in _GIVING_CODE
+    return isinstance(value, (ast.Name, ast.Attribute, ast.IfExp, ast.BoolOp, ast.Subscript))
 
 
 @memoized

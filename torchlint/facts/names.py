@@ -16,10 +16,10 @@ from torchlint.facts.choices import chosen, listed
 from torchlint.facts.full_names import UNKNOWN, Callee, Names, named, union_of
 from torchlint.facts.imported import Modules, imported, imported_by_target, is_instantiating, member_of_module, starred
 from torchlint.facts.moves import changed, is_move, moved
-from torchlint.facts.namespaces import IMPORTING, TAKING, gone_through, looked_up, picked_from
+from torchlint.facts.namespaces import gone_through, looked_up, picked_from
 from torchlint.facts.notation import is_instance, is_of_project, is_result, name_in, result_of, symbol_of
 from torchlint.facts.scopes import Binding, BindingKind, ImportTarget, Scope, ScopeKind, SymbolTable
-from torchlint.facts.tree import last_word, literal_text
+from torchlint.facts.tree import literal_text
 
 if TYPE_CHECKING:
     from torchlint.facts.full_names import NameTable
@@ -33,8 +33,6 @@ _FOLLOWED = (ast.IfExp, ast.BoolOp, ast.Call, ast.Subscript)
 _VALUED = (BindingKind.ASSIGN, BindingKind.ENTERED, BindingKind.PARAMETER)
 """Bindings that are followed to their value."""
 _COMPILE = "torch.compile"
-_GIVING_CODE = frozenset({_COMPILE, "functools.partial", "builtins.eval", "builtins.getattr", *IMPORTING})
-"""Calls that may give a function or class; of others, only what picks from a table may."""
 _EXPORT = -1
 """In the place of a scope: the name is asked for by another file."""
 
@@ -204,19 +202,6 @@ class Resolver:
         elif told is not None and not (self._level and self._is_cut):
             self._memo[key] = told  # only whole answers are kept: a cut-off one depends on who asked first
         return told or UNKNOWN
-
-    def may_be_code(self, name: str, scope: int) -> bool:
-        """Whether a name may stand for a function or a class: most hold what calls and operators give."""
-        owner = self.owner(name, scope)
-        return owner is None or any(map(self._may_give_code, owner.bindings[name]))
-
-    def _may_give_code(self, binding: Binding) -> bool:
-        value = binding.value
-        if binding.kind not in (BindingKind.ASSIGN, BindingKind.PARAMETER):
-            return binding.kind not in (BindingKind.PART, BindingKind.OPAQUE)
-        if isinstance(value, ast.Call):
-            return last_word(value.func) in TAKING or self.asked(value.func, binding.scope).only in _GIVING_CODE
-        return isinstance(value, (ast.Name, ast.Attribute, ast.IfExp, ast.BoolOp, ast.Subscript))
 
     def _leave(self, key: tuple[int, str]) -> None:
         del self._active[key]

@@ -130,6 +130,5 @@ def accelerators_of(
         if not spoken[path] <= (named | {OPEN} if named else named):  # OPEN adds nothing to others
             named |= named_in(path)
     others = named & _OTHERS
-    if CUDA in named or (named and not others):
-        return others | {CUDA}
-    return others
+    uses_cuda = CUDA in named or (bool(named) and not others)
+    return others | {CUDA} if uses_cuda else others

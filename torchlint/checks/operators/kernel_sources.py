@@ -85,8 +85,7 @@ def _extension_calls(facts: FileFacts) -> Iterator[CallSite]:
     """Calls of functions that may be compiled; most files import none."""
     words = (f"{target.module}.{target.name or ''}" for target, _ in facts.symbols.imports if target.module != "torch")
     has_functions = facts.source.mentions("autograd") and any(base == _FUNCTION for _, base in base_classes(facts))
-    is_named = facts.source.mentions("cpp_extension", "torch.ops")
-    may_call = has_functions or is_named or any(map(_COMPILED.search, words))
+    may_call = has_functions or facts.source.mentions("cpp_extension", "torch.ops") or any(map(_COMPILED.search, words))
     if may_call and facts.imports_torch:
         outside = (site for site, names in facts.calls.named if not names.of_project)
         yield from (site for site in outside if _compiled_function(facts, site))
