@@ -42,7 +42,12 @@ def _searched(start: Path) -> Iterator[Path]:
 
 def ends_search(folder: Path) -> bool:
     """Whether nothing above a folder belongs to a project in it."""
-    return folder in (folder.parent, home_folder()) or os.path.ismount(folder)
+    return _is_end(folder, home_folder())
+
+
+@functools.lru_cache(maxsize=1024)  # the folders above those of a project are asked for each of these
+def _is_end(folder: Path, home: Path | None) -> bool:
+    return folder in (folder.parent, home) or os.path.ismount(folder)
 
 
 def config_in(folder: Path) -> Path | None:
