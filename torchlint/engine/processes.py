@@ -6,7 +6,6 @@ import contextlib
 import functools
 import itertools
 import multiprocessing
-import operator
 import pickle
 import signal
 import threading
@@ -88,9 +87,7 @@ class Processes(Generic[Item, Result]):
                     with contextlib.suppress(OSError):  # then the others do its share
                         self._start(process.number, processes).give_from(shares)
                 else:
-                    news = self._told(results)
-                    is_all = len(news) == len(results) and all(map(operator.is_, news, results))
-                    self._tell(news, process, processes, process.answer if is_all else b"")
+                    self._tell(self._told(results), process, processes)
                     process.give_from(shares)
                     yield from results
         while left := shares.next(0):
@@ -115,15 +112,10 @@ class Processes(Generic[Item, Result]):
         return [] if self._exchange is None else [one for result in results for one in self._exchange.told(result)]
 
     def _tell(
-        self,
-        news: Sequence[object],
-        source: _Process[Item, Result] | None,
-        processes: _Running[Item, Result],
-        packed: bytes = b"",
+        self, news: Sequence[object], source: _Process[Item, Result] | None, processes: _Running[Item, Result]
     ) -> None:
-        """Hand news on, as they came where they came so, else packed once for all."""
         others = [one for one in processes.values() if one is not source]
-        packed = packed or (pickle.dumps(news, pickle.HIGHEST_PROTOCOL) if news and others else b"")
+        packed = pickle.dumps(news, pickle.HIGHEST_PROTOCOL) if news and others else b""  # once for all of them
         for other in others:
             other.news += [packed] if packed else []
 
@@ -149,8 +141,6 @@ class _Process(Generic[Item, Result]):
     ) -> None:
         self.number = number
         self.news: list[bytes] = []
-        self.answer = b""
-        """The last one, as it came."""
         self.given: deque[list[Item]] = deque()
         self.pipe, theirs = _CONTEXT.Pipe()
         self._process = _CONTEXT.Process(
@@ -186,11 +176,10 @@ class _Process(Generic[Item, Result]):
     def results(self) -> list[Result] | None:
         """Of the chunk that was given first, when they are there; None where the process has died."""
         try:
-            self.answer = self.pipe.recv_bytes()
+            results: list[Result] = self.pipe.recv()
         except (EOFError, OSError):
             return None
         self.given.popleft()
-        results: list[Result] = pickle.loads(self.answer)  # noqa: S301 - from a process that this one started
         return results
 
     def stop(self) -> None:

@@ -245,7 +245,8 @@ class CallGraph(Answering):
         return filter(self.has_function, (_method(base, method) for base in self._ancestors(owner)))
 
     def _next(self, place: Symbol, constructed: tuple[str, ...], *, only_calls: bool) -> Iterator[Symbol]:
-        yield from ((imported, "") for imported in self._imports.get(place, ()))
+        for imported in self._imports.get(place, ()):
+            yield imported, ""
         edges = self._edges.get(place, ())
         for callee in dict.fromkeys(edge.callee for edge in edges if not (only_calls and edge.is_reference)):
             yield self.defining(symbol_of(callee))

@@ -211,8 +211,7 @@ def stores_through_index(facts: FileFacts) -> Iterator[Site]:
     """Every `x[i] += v` and `x[i] = v`."""
     for store in facts.symbols.assign_sites:
         statement = store.node
-        first = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-        if isinstance(first, ast.Subscript) and not isinstance(statement, ast.AnnAssign):
+        if not isinstance(statement, ast.AnnAssign) and isinstance(targets_of(statement)[0], ast.Subscript):
             yield Site(statement, store.scope, statement)
 
 

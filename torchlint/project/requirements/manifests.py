@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,7 +40,7 @@ class Manifests(Answering):
 
     root: Path
     files: Sequence[Path]
-    sources: Iterable[str]
+    sources: Collection[str]
     read: Callable[[str], bytes]
     images: Mapping[str, str]
     outside: Outside
