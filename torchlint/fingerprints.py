@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections import Counter
@@ -42,4 +41,6 @@ def path_from(base: Path, path: str) -> str:
 
 
 def _digest(text: str) -> str:
+    import hashlib  # noqa: PLC0415 - slow to import, and few checks name their findings
+
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -40,7 +40,11 @@ def _doubled(item: int) -> int:
 
 
 def test_what_is_left_of_a_share_goes_out_in_ever_smaller_parts() -> None:
-    assert [len(chunk) for chunk in chunks([1] * 60)] == [10, 8, 7, 5, 5, 4, 3, 3, 2, 2, *[1] * 11]
+    assert [len(chunk) for chunk in chunks([1] * 60)] == [15, 11, 8, 6, 5, 3, 3, 2, *[1] * 7]
+
+
+def test_no_part_is_smaller_than_a_fortieth_of_its_share() -> None:
+    assert [len(chunk) for chunk in chunks([1] * 200)] == [*[24] * 5, 20, 15, 11, 8, 6, *[5] * 4]
 
 
 def test_large_files_go_alone() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -106,11 +106,9 @@ def load_settings(
     Raises ConfigError (or CatalogueError for a file of `extend-rules` or `extend-operators`).
     """
     folder = Path(os.path.abspath(folder))  # noqa: PTH100 - as in find_config: keep symbolic links
-    if isolated:
-        return _combine(folder, None, None, overrides)
-    found = find_config(folder) if config is None else Path(os.path.abspath(config))  # noqa: PTH100
+    found = None if isolated else find_config(folder) if config is None else Path(os.path.abspath(config))  # noqa: PTH100
     if found is None:
-        return _combine(folder, None, None, overrides)
+        return replace(_combine(Path(), None, None, overrides), root=folder)  # folders without one share the work
     root = found.parent if found.parent in (folder, *folder.parents) else folder
     return _combine(root, found, _stamp(found), overrides)
 

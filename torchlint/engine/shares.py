@@ -8,8 +8,10 @@ from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 
-_ROUNDS = 6
+_ROUNDS = 4
 """Of a share, so much of what is left goes out at once: little near the end, where one process waits for another."""
+_LEAST = 40
+"""Less than one of so many parts of a share is not worth a message."""
 _LARGEST = 24
 """Items that go out at once: after a death, each of them is gone through alone."""
 
@@ -26,6 +28,7 @@ class Shares(Generic[Item]):
         self._shares: list[deque[tuple[Item, int]]] = [deque() for _ in range(number)]
         self._left = [0] * number
         whole, before = max(sum(sizes), 1), 0
+        self._least = whole // number // _LEAST
         for item, size in zip(items, sizes, strict=True):
             share = min((before + size // 2) * number // whole, number - 1)
             self._shares[share].append((item, size))
@@ -40,7 +43,7 @@ class Shares(Generic[Item]):
         """What a process does next, from the front of its share or the end of another; nothing once all is out."""
         is_own = bool(self._shares[number])
         share = number if is_own else max(range(len(self._shares)), key=lambda one: len(self._shares[one]))
-        items, most = self._shares[share], self._left[share] // _ROUNDS
+        items, most = self._shares[share], max(self._left[share] // _ROUNDS, self._least)
         chunk: list[Item] = []
         held = 0
         while items and len(chunk) < _LARGEST and (not chunk or held + items[0 if is_own else -1][1] <= most):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -57,9 +58,13 @@ class CallGraph(Answering):
         self._makers: dict[str, Symbol] = {}
         """By the names in edges: a few thousand, asked for ten times each."""
         self._objects = Objects(summaries, self.defining)
-        for summary in summaries.values():
+        for path, summary in summaries.items():
             for edge in (one for one in summary.edges if one.holder is None):
-                self._edges[summary.path, edge.symbol] += self._told(edge)
+                if hangs_on_call(edge.callee):  # a method of what a function gives: once for each class
+                    callees = self._objects.callees(edge.callee)
+                    self._edges[path, edge.symbol] += [replace(edge, callee=callee) for callee in callees]
+                else:
+                    self._edges[path, edge.symbol].append(edge)
         for place, edge in [*self._picks(), *self._calls_of_held()]:
             self._edges[place].append(edge)
         self._overriding = self._overrides()
@@ -81,10 +86,8 @@ class CallGraph(Answering):
         """The places alone, as a large project has hundreds of thousands of calls."""
         found: dict[Symbol, list[Symbol]] = defaultdict(list)
         for place in sorted(self._edges):
-            for edge in self._edges[place]:
-                callers = found[self.callee(edge)]
-                if not callers or callers[-1] is not place:
-                    callers.append(place)
+            for callee in dict.fromkeys(map(self.callee, self._edges[place])):
+                found[callee].append(place)
         return found
 
     def reached(self, start: Iterable[Symbol]) -> frozenset[Symbol]:
@@ -203,29 +206,24 @@ class CallGraph(Answering):
                     for picker in pickers[one.decorator]:
                         yield (home, picker), Edge(picker, name_in(path, one.symbol))
 
-    def _told(self, edge: Edge) -> list[Edge]:
-        """An edge to the methods of what a function gives, once for each class."""
-        if not hangs_on_call(edge.callee):
-            return [edge]
-        return [replace(edge, callee=callee) for callee in self._objects.callees(edge.callee)]
-
     def _calls_of_held(self) -> Iterator[tuple[Symbol, Edge]]:
         """The calls of methods of what functions are handed: for certain where all callers hand over one class."""
+        held = [(path, edge, edge.holder) for path, one in self._summaries.items() for edge in one.edges if edge.holder]
+        asked = {((path, one.function), key) for path, _, one in held for key in (one.parameter, one.place)}
         handed: dict[tuple[Symbol, int | str | None], set[str]] = defaultdict(set)
         for edge in (edge for edges in self._edges.values() for edge in edges if edge.objects):
-            for key, made in edge.objects:
-                handed[self.callee(edge), key].update(self._objects.classes(made))
-                handed[self.made_by(edge), key].update(self._objects.classes(made))
-        for path, summary in self._summaries.items():
-            for edge in summary.edges:
-                if edge.holder is not None:
-                    function = path, edge.holder.function
-                    owners = handed[function, edge.holder.parameter] | handed[function, edge.holder.place]
-                    for owner in sorted(owners):
-                        callee = f"{owner}.{edge.callee}"
-                        called = replace(edge, callee=callee, holder=None, is_reference=len(owners) > 1)
-                        if self.has_function(self.callee(called)):
-                            yield (path, edge.symbol), called
+            places = self.callee(edge), self.made_by(edge)
+            for place, (key, made) in itertools.product(places, edge.objects):
+                if (place, key) in asked:
+                    handed[place, key].update(self._objects.classes(made))
+        for path, edge, holder in held:
+            function = path, holder.function
+            owners = handed[function, holder.parameter] | handed[function, holder.place]
+            for owner in sorted(owners):
+                callee = f"{owner}.{edge.callee}"
+                called = replace(edge, callee=callee, holder=None, is_reference=len(owners) > 1)
+                if self.has_function(self.callee(called)):
+                    yield (path, edge.symbol), called
 
     def _pickers(self, home: FileSummary, decorator: str) -> Iterator[str]:
         """What picks from the tables that a decorator fills: itself, or by what it makes or calls."""

@@ -102,15 +102,13 @@ class Gradients:
     @functools.cached_property
     def _open_methods(self) -> frozenset[Symbol]:
         """Methods of modules without a `forward` that no code is seen to call: whoever trains one may."""
-        found = set[Symbol]()
+        found, calls = set[Symbol](), self._calls
         for path, summary in self._project.summaries.items():
             for name in summary.functions if not is_test(path) else ():
                 owner, _, method = name.rpartition(".")
-                is_open = not self._callers((path, name)) and method != "__init__"
-                if is_open and self._calls.is_module((path, owner)):
-                    forward = self._calls.defining((path, f"{owner}.forward"))
-                    if not self._calls.has_function(forward):
-                        found.add((path, name))
+                is_open = method != "__init__" and calls.is_module((path, owner)) and not self._callers((path, name))
+                if is_open and not calls.has_function(calls.defining((path, f"{owner}.forward"))):
+                    found.add((path, name))
         return frozenset(found)
 
 
@@ -121,7 +119,7 @@ def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool =
     itself; else what overrides it may run as well, and nothing is entered that is named for other work than training.
     """
     found = {one for one in starts if for_certain or not _is_apart(one)}
-    waiting = list(found)
+    seen, waiting = set(found), list(found)
     beside: dict[Symbol, list[Symbol]] = defaultdict(list)
     while waiting:
         place = waiting.pop()
@@ -129,15 +127,19 @@ def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool =
         if not for_certain:
             reached += calls.overriding(place)
         for edge in calls.edges_from(place):
-            callee = calls.callee(edge)
-            owner = callee[0], callee[1].rpartition(".")[0]
-            is_of_object = edge.passing is Passing.RECORDED and bool(owner[1])
-            if edge.passing >= Passing.CARRIED or (is_of_object and owner in found):
-                reached += [callee, calls.made_by(edge)]
-            elif is_of_object:
-                beside[owner].append(callee)
-        reached = [one for one in reached if not says(one[1].rpartition(".")[2], "targets")]
-        new = [one for one in reached if one not in found and (for_certain or not _is_apart(one))]
+            if edge.passing >= Passing.CARRIED:
+                reached += [calls.callee(edge), calls.made_by(edge)]
+            elif edge.passing is Passing.RECORDED:
+                callee = calls.callee(edge)
+                owner = callee[0], callee[1].rpartition(".")[0]
+                if owner[1] and owner in found:
+                    reached += [callee, calls.made_by(edge)]
+                elif owner[1]:
+                    beside[owner].append(callee)
+        fresh = [one for one in dict.fromkeys(reached) if one not in seen]
+        seen.update(fresh)
+        allowed = [one for one in fresh if not says(one[1].rpartition(".")[2], "targets")]
+        new = [one for one in allowed if for_certain or not _is_apart(one)]
         found.update(new)
         waiting += new
     return frozenset(found)
@@ -147,7 +149,7 @@ def _is_apart(place: Symbol) -> bool:
     """Whether code is named for other work than a step of training; `train_and_evaluate` is one."""
     if says(place[1].rpartition(".")[2], "training"):
         return False
-    return says("/".join(place), "beside_training") or says(place[1], "setting_up")
+    return says(place[0], "beside_training") or says(place[1], "beside_training", "setting_up")
 
 
 class _Made(msgspec.Struct, frozen=True, array_like=True, gc=False):

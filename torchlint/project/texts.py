@@ -10,13 +10,15 @@ from torchlint.facts.entries import is_test
 from torchlint.facts.file import FileFacts
 from torchlint.project.answers import Interview
 
-_TELLING = re.compile(rb"determinis(?=tic|m)|(?:(?<=[\"'])|(?<=\btorch\.))(?:mps|xpu)\b")
-_PARTS = (b"determinis", b"mps", b"xpu")
-_ALL_WORDS = 3
+_DEVICES = (b"mps", b"xpu")
+"""Words that say more than that a file is worth a closer look: a comment is not enough."""
+_TELLING = {
+    b"determinis": re.compile(rb"determinis(?=tic|m)"),
+    **{word: re.compile(rb"%s\b(?:(?<=[\"']%s)|(?<=\btorch\.%s))" % (word, word, word)) for word in _DEVICES},
+}
+"""By what a source has to have for it: that is found sooner."""
 _KEPT = 8_000_000
 """Bytes of sources that are kept: one value after another asks all of them. What came last is read again."""
-_DEVICES = frozenset({b"mps", b"xpu"})
-"""Those of them that say more than that a file is worth a closer look: a comment is not enough."""
 
 
 Contents = Callable[[], Iterator[tuple[str, bytes]]]
@@ -34,14 +36,11 @@ class Texts:
     @functools.cached_property
     def words(self) -> frozenset[str]:
         """Which telling words the code holds."""
-        found: set[bytes] = set()
+        found = set[bytes]()
         for path, data in self._contents():
-            if not any(part in data for part in _PARTS):
-                continue
-            new = set(_TELLING.findall(data)) - found
-            found |= new & set(_TELLING.findall(self._code_of(path, data))) if new & _DEVICES else new
-            if len(found) == _ALL_WORDS:
-                break
+            for word in [one for one in _TELLING.keys() - found if one in data and _TELLING[one].search(data)]:
+                if word not in _DEVICES or _TELLING[word].search(self._code_of(path, data)):
+                    found.add(word)
         return frozenset(word.decode() for word in found)
 
     def call(self, names: Collection[str]) -> bool:
