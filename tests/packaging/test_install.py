@@ -94,6 +94,17 @@ def test_an_editable_install_reads_the_rules_where_they_lie(sources: Path, tmp_p
     assert run(python, "-c", program, cwd=tmp_path).strip() == str(sources / "rules")
 
 
+def test_the_package_works_out_of_a_zip_file(built: Path, tmp_path: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    (tmp_path / "train.py").write_text(BAD)
+    place = run(
+        sys.executable, "-c", "import torchlint; print(torchlint.__file__)", cwd=tmp_path, PYTHONPATH=str(wheel)
+    )
+    assert place.startswith(str(wheel))
+    said = run(sys.executable, "-m", "torchlint", "check", "train.py", cwd=tmp_path, expect=1, PYTHONPATH=str(wheel))
+    assert said.startswith("train.py:3:1: TL2"), said
+
+
 def test_pre_commit_runs_both_hooks_from_a_clone(tmp_path: Path) -> None:
     hooks, user = tmp_path / "torchlint", tmp_path / "user"
     hooks.mkdir()

@@ -6,12 +6,20 @@ Each entry counts as long as its TOML file is the one that it was made of; witho
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import tomli
 import xxhash
+
+if TYPE_CHECKING:
+    if sys.version_info >= (3, 11):
+        from importlib.resources.abc import Traversable
+    else:
+        from importlib.abc import Traversable
 
 NAME = "compiled.msgpack"
 
@@ -31,16 +39,17 @@ def compile_files(root: Path) -> None:
         (folder / NAME).write_bytes(msgspec.msgpack.encode(entries))
 
 
-def data_of(path: Path, toml: bytes) -> bytes | None:
+def data_of(path: Traversable, toml: bytes) -> bytes | None:
     """What a TOML file holds, as MessagePack; None where that is not known."""
-    entry = _entries(path.parent).get(path.name)
+    folder, _, name = str(path).replace("\\", "/").rpartition("/")
+    entry = _entries(folder).get(name)
     return entry.data if entry is not None and entry.checksum == _checksum(toml) else None
 
 
 @functools.cache
-def _entries(folder: Path) -> Mapping[str, Entry]:
+def _entries(folder: str) -> Mapping[str, Entry]:
     try:
-        return msgspec.msgpack.decode((folder / NAME).read_bytes(), type=dict[str, Entry])
+        return msgspec.msgpack.decode((Path(folder) / NAME).read_bytes(), type=dict[str, Entry])
     except (OSError, msgspec.MsgspecError):
         return {}
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import tomli
@@ -25,6 +26,12 @@ from torchlint.catalogue.values import ValueFile
 from torchlint.catalogue.versions import Minor, parse_minor
 from torchlint.catalogue.words import WordFile
 from torchlint.errors import CatalogueError
+
+if TYPE_CHECKING:
+    if sys.version_info >= (3, 11):
+        from importlib.resources.abc import Traversable
+    else:
+        from importlib.abc import Traversable
 
 T = TypeVar("T")
 
@@ -108,10 +115,15 @@ class Catalogue:
         return self.rules.get(code_or_name.upper()) or self.by_name.get(code_or_name.lower())
 
 
-def catalogue_root() -> Path:
+def catalogue_root() -> Traversable:
     """The folder `rules/`: inside the installed package, or beside it in a checkout or editable install."""
-    packaged = Path(__file__).parents[1] / "_rules"
-    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "rules"
+    package = Path(__file__).parents[1]
+    for folder in (package / "_rules", package.parent / "rules"):
+        if folder.is_dir():
+            return folder
+    from importlib.resources import files  # noqa: PLC0415 - slow to import, and only a package in a zip file needs it
+
+    return files("torchlint") / "_rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +240,7 @@ def argument_naming_model(call: str) -> str | None:
     return known.argument if known is not None and call in known.makers else None
 
 
-def _models() -> Path:
+def _models() -> Traversable:
     return catalogue_root() / "registry" / "models"
 
 
@@ -250,11 +262,11 @@ def _with_texts(rule: Rule, texts: OperatorTexts, switchable: Container[str]) ->
     return msgspec.structs.replace(rule, messages=messages, advice=advice, remedy=remedy)
 
 
-def _toml_files(folder: Path) -> list[Path]:
+def _toml_files(folder: Traversable) -> list[Traversable]:
     return sorted((path for path in folder.iterdir() if path.name.endswith(".toml")), key=lambda path: path.name)
 
 
-def _decode(path: Path, kind: type[T]) -> T:
+def _decode(path: Traversable, kind: type[T]) -> T:
     try:
         data = path.read_bytes()
         compiled = data_of(path, data)
@@ -267,7 +279,7 @@ def _decode(path: Path, kind: type[T]) -> T:
         raise CatalogueError(f"{path}: {error}") from error
 
 
-def _rules_of(paths: Iterable[Path]) -> dict[str, Rule]:
+def _rules_of(paths: Iterable[Traversable]) -> dict[str, Rule]:
     rules: dict[str, Rule] = {}
     for path in paths:
         rule = _decode(path, Rule)
@@ -310,7 +322,9 @@ def _own_files(path: Path) -> list[Path]:
     return sorted(path.glob("*.toml")) if path.is_dir() else [path]
 
 
-def _operators_of(paths: Iterable[Path], rules: dict[str, Rule], known: dict[str, Operator]) -> dict[str, Operator]:
+def _operators_of(
+    paths: Iterable[Traversable], rules: dict[str, Rule], known: dict[str, Operator]
+) -> dict[str, Operator]:
     """By id, in the order of the files. `known` are the ids that are taken."""
     found: dict[str, Operator] = {}
     for path in paths:
@@ -323,7 +337,7 @@ def _operators_of(paths: Iterable[Path], rules: dict[str, Rule], known: dict[str
     return found
 
 
-def _libraries_of(paths: Iterable[Path], rules: dict[str, Rule]) -> tuple[Library, ...]:
+def _libraries_of(paths: Iterable[Traversable], rules: dict[str, Rule]) -> tuple[Library, ...]:
     libraries, seen = [], set[str]()
     for path in paths:
         libraries.append(_decode(path, Library))

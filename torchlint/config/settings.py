@@ -106,11 +106,12 @@ def load_settings(
     Raises ConfigError (or CatalogueError for a file of `extend-rules` or `extend-operators`).
     """
     folder = Path(os.path.abspath(folder))  # noqa: PTH100 - as in find_config: keep symbolic links
-    found = None if isolated else find_config(folder) if config is None else Path(os.path.abspath(config))  # noqa: PTH100
-    if found is None:
-        return replace(_combine(Path(), None, None, overrides), root=folder)  # folders without one share the work
-    root = found.parent if found.parent in (folder, *folder.parents) else folder
-    return _combine(root, found, _stamp(found), overrides)
+    found = None
+    if not isolated:
+        found = find_config(folder) if config is None else Path(os.path.abspath(config))  # noqa: PTH100
+    settings = _combine(found, None if found is None else _stamp(found), overrides)
+    is_above = found is not None and found.parent in (folder, *folder.parents)
+    return settings if is_above else replace(settings, root=folder)
 
 
 def _stamp(config: Path) -> tuple[int, int]:
@@ -123,10 +124,12 @@ def _stamp(config: Path) -> tuple[int, int]:
 
 
 @functools.lru_cache(maxsize=256)
-def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, overrides: Overrides) -> Settings:
+def _combine(config: Path | None, _stamp: tuple[int, int] | None, overrides: Overrides) -> Settings:
+    """Those of a configuration file, with its folder as the root: what is worked out hangs on no other folder."""
+    folder = Path() if config is None else config.parent
     options, prefix = (Options(), "") if config is None else read_options(config)
     key = f"{config}: `{prefix}"
-    extensions = _extensions(options, root if config is None else config.parent, key)
+    extensions = _extensions(options, folder, key)
     catalogue = load_catalogue(extensions)
     torch = _torch(options, overrides, key, catalogue)
     layers = (_file_layer(options, key), _command_layer(overrides))
@@ -134,14 +137,14 @@ def _combine(root: Path, config: Path | None, _stamp: tuple[int, int] | None, ov
     selected = resolve_selection(layers, catalogue)
     kept = options.exclude if overrides.exclude is None else overrides.exclude
     return Settings(
-        root=root,
+        root=folder,
         config_file=config,
         selected=selected,
         optional=resolve_selection(layers, catalogue, on_causes) - selected,
         per_file_ignores=_per_file_ignores(options, key, catalogue),
         exclude=(*kept, *options.extend_exclude, *overrides.extend_exclude),
         force_exclude=options.force_exclude or overrides.force_exclude,
-        baseline=_baseline(options, root if config is None else config.parent, overrides),
+        baseline=_baseline(options, folder, overrides),
         torch=torch,
         determinism=options.determinism,
         assume_deterministic=overrides.assume_deterministic,

@@ -58,13 +58,9 @@ class CallGraph(Answering):
         self._makers: dict[str, Symbol] = {}
         """By the names in edges: a few thousand, asked for ten times each."""
         self._objects = Objects(summaries, self.defining)
-        for path, summary in summaries.items():
+        for summary in summaries.values():
             for edge in (one for one in summary.edges if one.holder is None):
-                if hangs_on_call(edge.callee):  # a method of what a function gives: once for each class
-                    callees = self._objects.callees(edge.callee)
-                    self._edges[path, edge.symbol] += [replace(edge, callee=callee) for callee in callees]
-                else:
-                    self._edges[path, edge.symbol].append(edge)
+                self._edges[summary.path, edge.symbol] += self._told(edge)
         for place, edge in [*self._picks(), *self._calls_of_held()]:
             self._edges[place].append(edge)
         self._overriding = self._overrides()
@@ -205,6 +201,12 @@ class CallGraph(Answering):
                         pickers[one.decorator] = list(self._pickers(self._summaries[home], decorator))
                     for picker in pickers[one.decorator]:
                         yield (home, picker), Edge(picker, name_in(path, one.symbol))
+
+    def _told(self, edge: Edge) -> list[Edge]:
+        """An edge to the methods of what a function gives, once for each class."""
+        if not hangs_on_call(edge.callee):
+            return [edge]
+        return [replace(edge, callee=callee) for callee in self._objects.callees(edge.callee)]
 
     def _calls_of_held(self) -> Iterator[tuple[Symbol, Edge]]:
         """The calls of methods of what functions are handed: for certain where all callers hand over one class."""

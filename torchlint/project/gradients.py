@@ -119,7 +119,7 @@ def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool =
     itself; else what overrides it may run as well, and nothing is entered that is named for other work than training.
     """
     found = {one for one in starts if for_certain or not _is_apart(one)}
-    seen, waiting = set(found), list(found)
+    waiting = list(found)
     beside: dict[Symbol, list[Symbol]] = defaultdict(list)
     while waiting:
         place = waiting.pop()
@@ -127,19 +127,15 @@ def _followed(calls: CallGraph, starts: Iterable[Symbol], *, for_certain: bool =
         if not for_certain:
             reached += calls.overriding(place)
         for edge in calls.edges_from(place):
-            if edge.passing >= Passing.CARRIED:
-                reached += [calls.callee(edge), calls.made_by(edge)]
-            elif edge.passing is Passing.RECORDED:
-                callee = calls.callee(edge)
-                owner = callee[0], callee[1].rpartition(".")[0]
-                if owner[1] and owner in found:
-                    reached += [callee, calls.made_by(edge)]
-                elif owner[1]:
-                    beside[owner].append(callee)
-        fresh = [one for one in dict.fromkeys(reached) if one not in seen]
-        seen.update(fresh)
-        allowed = [one for one in fresh if not says(one[1].rpartition(".")[2], "targets")]
-        new = [one for one in allowed if for_certain or not _is_apart(one)]
+            callee = calls.callee(edge)
+            owner = callee[0], callee[1].rpartition(".")[0]
+            is_of_object = edge.passing is Passing.RECORDED and bool(owner[1])
+            if edge.passing >= Passing.CARRIED or (is_of_object and owner in found):
+                reached += [callee, calls.made_by(edge)]
+            elif is_of_object:
+                beside[owner].append(callee)
+        reached = [one for one in reached if not says(one[1].rpartition(".")[2], "targets")]
+        new = [one for one in reached if one not in found and (for_certain or not _is_apart(one))]
         found.update(new)
         waiting += new
     return frozenset(found)

@@ -38,9 +38,12 @@ class Texts:
         """Which telling words the code holds."""
         found = set[bytes]()
         for path, data in self._contents():
-            for word in [one for one in _TELLING.keys() - found if one in data and _TELLING[one].search(data)]:
-                if word not in _DEVICES or _TELLING[word].search(self._code_of(path, data)):
+            for word in [one for one in _TELLING.keys() - found if one in data]:
+                text = _TELLING[word]
+                if self._found(text, path, data) if word in _DEVICES else text.search(data):
                     found.add(word)
+            if len(found) == len(_TELLING):
+                break
         return frozenset(word.decode() for word in found)
 
     def call(self, names: Collection[str]) -> bool:

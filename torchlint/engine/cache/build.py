@@ -21,7 +21,7 @@ _PACKAGE = Path(torchlint.__file__).parent
 def build() -> str:
     """A checksum of the version, of Python, and of all that an installation or an edit of the source changes."""
     installed = [_PACKAGE.parent, Path(msgspec.__file__).parents[1]]
-    stamps = [*_stamps(_files_below(_PACKAGE, ".py")), *_stamps(_files_below(catalogue_root(), ".toml"))]
+    stamps = [*_stamps(_files_below(_PACKAGE, ".py")), *_stamps(_files_below(Path(str(catalogue_root())), ".toml"))]
     told = (torchlint.__version__, sys.version, stamps, list(_stamps(map(str, installed))))
     return xxhash.xxh3_64_hexdigest(repr(told).encode())
 
